@@ -1,0 +1,5 @@
+/** Tests of the contract. */
+@NullMarked
+package io.millrace.contract;
+
+import org.jspecify.annotations.NullMarked;
