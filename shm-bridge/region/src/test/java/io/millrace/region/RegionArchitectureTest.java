@@ -1,0 +1,40 @@
+package io.millrace.region;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+class RegionArchitectureTest {
+    private final JavaClasses classes = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("io.millrace.region");
+
+    @Test
+    void mapsAreKnownInOnePlaceOnly() {
+        noClasses()
+                .that()
+                .doNotHaveSimpleName("RegionMaps")
+                .and()
+                .doNotHaveSimpleName("Value")
+                .and()
+                .doNotHaveSimpleName("LineValue")
+                .and()
+                .doNotHaveSimpleName("SlabValue")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("net.openhft.chronicle.map..", "net.openhft.chronicle.hash..")
+                .check(classes);
+    }
+
+    @Test
+    void knowsNoEnvelopeAndNoModel() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.millrace.contract.envelope..", "io.millrace.contract.fitted..")
+                .check(classes);
+    }
+}

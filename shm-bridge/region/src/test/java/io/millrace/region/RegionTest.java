@@ -1,0 +1,303 @@
+package io.millrace.region;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.millrace.contract.layout.ControlLayout;
+import io.millrace.contract.layout.RegionLayout;
+import io.millrace.contract.layout.RequestKind;
+import io.millrace.contract.layout.SlotLayout;
+import io.millrace.contract.layout.SlotState;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class RegionTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+    private TestingDirectory directory;
+    private Region region;
+
+    @BeforeEach
+    void create() throws IOException {
+        directory = TestingDirectory.create();
+        region = Region.create(RegionConfig.of(directory.path()));
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        region.close();
+        directory.close();
+    }
+
+    private static List<String> names(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    private static String mode(Path file) throws IOException {
+        return PosixFilePermissions.toString(Files.getPosixFilePermissions(file));
+    }
+
+    @Test
+    void isInvisibleUntilServedAndGoneWhenClosed() throws IOException {
+        assertThat(directory.path().resolve(RegionLayout.FILE_NAME)).doesNotExist();
+        region.serve();
+        assertThat(names(directory.path())).hasSize(6).contains("layout.bin", "gateway.sock", "gateway.lock");
+        region.close();
+        assertThat(names(directory.path())).containsExactly("gateway.lock");
+    }
+
+    @Test
+    void permissionsLetTheGroupInAndNobodyElse() throws IOException {
+        region.serve();
+        RegionLayout layout = region.layout();
+        Path path = directory.path();
+        assertThat((int) Files.getAttribute(path, "unix:mode") & 07777).isEqualTo(02750);
+        assertThat(mode(path.resolve(layout.linesName()))).isEqualTo("rw-rw----");
+        assertThat(mode(path.resolve(layout.requestName()))).isEqualTo("rw-rw----");
+        assertThat(mode(path.resolve(layout.responseName()))).isEqualTo("rw-r-----");
+        assertThat(mode(path.resolve(layout.socketName()))).isEqualTo("rw-rw----");
+        assertThat(mode(path.resolve(RegionLayout.FILE_NAME))).isEqualTo("rw-r-----");
+    }
+
+    @Test
+    void refusesAGroupThatDoesNotExist() {
+        RegionConfig config = new RegionConfig(
+                directory.path().resolve("other"), Optional.of("no-such-group"), Duration.ofSeconds(1), false);
+        assertThatThrownBy(() -> Region.create(config)).hasMessage("region group is unknown: group=no-such-group");
+    }
+
+    @Test
+    void refusesASecondGateway() {
+        assertThatThrownBy(() -> Region.create(RegionConfig.of(directory.path())))
+                .hasMessage("region directory is in use by another gateway: directory=" + directory.path() + ", pid="
+                        + ProcessHandle.current().pid());
+    }
+
+    @Test
+    void removesWhatADeadGatewayLeft() throws IOException {
+        region.close();
+        for (String name : List.of("lines-1.cm3", "req-1.cm3", "resp-1.cm3", "layout.bin", "gateway.sock")) {
+            Files.writeString(directory.path().resolve(name), "dead");
+        }
+        Files.writeString(directory.path().resolve(RegionLayout.requestFileName(3, 9)), "dead");
+        region = Region.create(RegionConfig.of(directory.path()));
+        assertThat(names(directory.path())).hasSize(5).doesNotContain("lines-1.cm3", "layout.bin", "request-3-9");
+    }
+
+    @Test
+    void linesAreAlignedAndDisjoint() {
+        List<Long> lines = new ArrayList<>(region.layout().slots().stream()
+                .map(RegionLayout.SlotOffsets::slot)
+                .toList());
+        lines.add(region.layout().controlOffset());
+        lines.add(region.layout().readyOffset());
+        lines.sort(null);
+        for (int i = 0; i < lines.size(); i++) {
+            assertThat(lines.get(i) % SlotLayout.LENGTH).isZero();
+            assertThat(i == 0 || lines.get(i) - lines.get(i - 1) >= SlotLayout.LENGTH)
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void sparseSlabsCostNoMemory() throws Exception {
+        region.close();
+        region = Region.create(new RegionConfig(directory.path(), Optional.empty(), Duration.ofSeconds(5), true));
+        Path slabs = directory.path().resolve(region.layout().requestName());
+        Process du = new ProcessBuilder("du", "-k", slabs.toString()).start();
+        String output = new String(du.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        assertThat(du.waitFor()).isZero();
+        assertThat(Long.parseLong(output.split("\t", 2)[0])).isLessThan(Files.size(slabs) / 1024 / 10);
+    }
+
+    @Test
+    void backendSeesTheControlLine() throws IOException {
+        try (TestingDispatcher dispatcher = new TestingDispatcher(region, 0)) {
+            region.serve();
+            try (TestingBackend backend = TestingBackend.attach(directory.path())) {
+                assertThat(backend.layoutVersion()).isEqualTo(ControlLayout.VERSION);
+                assertThat(backend.gatewayState()).isEqualTo(ControlLayout.SERVING);
+                long before = backend.heartbeatNanos();
+                region.beat();
+                assertThat(backend.heartbeatNanos()).isGreaterThan(before);
+                region.drain();
+                assertThat(backend.gatewayState()).isEqualTo(ControlLayout.DRAINING);
+            }
+            assertThat(dispatcher).isNotNull();
+        }
+    }
+
+    @Test
+    void answersEveryPayloadLengthOfASlab() throws IOException {
+        try (TestingDispatcher dispatcher = new TestingDispatcher(region, 0)) {
+            region.serve();
+            try (TestingBackend backend = TestingBackend.attach(directory.path())) {
+                Random random = new Random(42);
+                for (int length : new int[] {0, 1, 7, 4096, SlotLayout.SLAB_LENGTH - 1, SlotLayout.SLAB_LENGTH}) {
+                    byte[] request = new byte[length];
+                    random.nextBytes(request);
+                    TestingBackend.Answer answer = backend.call(RequestKind.ECHO, 0, request, TIMEOUT);
+                    assertThat(answer.status()).isZero();
+                    assertThat(answer.response()).isEqualTo(request);
+                }
+            }
+            assertThat(dispatcher).isNotNull();
+        }
+    }
+
+    @Test
+    void manyBackendsNeverCrossAnswersAndNeverMissAWakeUp() throws Exception {
+        int backendCount = 8;
+        ExecutorService executor = Executors.newFixedThreadPool(backendCount);
+        try (TestingDispatcher dispatcher = new TestingDispatcher(region, 0)) {
+            region.serve();
+            List<Future<Integer>> results = new ArrayList<>();
+            for (int b = 0; b < backendCount; b++) {
+                int seed = b;
+                results.add(executor.submit(() -> echoMany(seed)));
+            }
+            for (Future<Integer> result : results) {
+                assertThat(result.get()).isEqualTo(2000);
+            }
+            assertThat(region.slots().census().count(SlotState.FREE)).isEqualTo(SlotLayout.SLOT_COUNT);
+            await().atMost(TIMEOUT).until(() -> region.doorbell().connectionCount() == 0);
+            assertThat(dispatcher).isNotNull();
+        } finally {
+            executor.shutdownNow();
+        }
+        region.slots().census().validate();
+    }
+
+    private int echoMany(int seed) throws IOException {
+        Random random = new Random(seed);
+        int right = 0;
+        try (TestingBackend backend = TestingBackend.attach(directory.path())) {
+            for (int i = 0; i < 2000; i++) {
+                byte[] request = new byte[random.nextInt(200)];
+                random.nextBytes(request);
+                byte[] response =
+                        backend.call(RequestKind.ECHO, seed, request, TIMEOUT).response();
+                right += Arrays.equals(request, response) ? 1 : 0;
+            }
+        }
+        return right;
+    }
+
+    @Test
+    void endOfAConnectionFreesItsSlotsInEveryState() throws IOException {
+        TestingDispatcher dispatcher = new TestingDispatcher(region, 0);
+        region.serve();
+        TestingBackend backend = TestingBackend.attach(directory.path());
+        int done = backend.claim();
+        backend.submit(done, RequestKind.ECHO.code(), 0, new byte[3], TIMEOUT);
+        backend.awaitDone(done, TIMEOUT);
+        dispatcher.close();
+        int submitted = backend.claim();
+        backend.submit(submitted, RequestKind.ECHO.code(), 0, new byte[3], TIMEOUT);
+        int running = backend.claim();
+        backend.submit(running, RequestKind.ECHO.code(), 0, new byte[3], TIMEOUT);
+        long runningWord = SlotLayout.withState(backend.stateWord(running), SlotState.RUNNING);
+        assertThat(region.slots().take(running, backend.stateWord(running))).isTrue();
+        backend.close();
+
+        await().atMost(TIMEOUT).until(() -> {
+            region.doorbell().poll();
+            return region.doorbell().connectionCount() == 0;
+        });
+        SlotCensus census = region.slots().census();
+        assertThat(census.count(SlotState.FREE)).isEqualTo(SlotLayout.SLOT_COUNT - 1);
+        assertThat(census.count(SlotState.ABANDONED)).isEqualTo(1);
+        assertThat(region.slots().isWanted(running, runningWord)).isFalse();
+        assertThat(region.slots().finish(running, runningWord, 0, 0, 1)).isFalse();
+        assertThat(region.slots().census().count(SlotState.FREE)).isEqualTo(SlotLayout.SLOT_COUNT);
+    }
+
+    @Test
+    void aLateAnswerDoesNotReachTheNextUseOfTheSlot() throws IOException {
+        try (TestingDispatcher dispatcher = new TestingDispatcher(region, 0)) {
+            region.serve();
+            try (TestingBackend backend = TestingBackend.attach(directory.path())) {
+                int slotIndex = backend.claim();
+                long lateWord = SlotLayout.withState(backend.stateWord(slotIndex), SlotState.RUNNING);
+                backend.cancel(slotIndex);
+                assertThat(backend.claim()).isEqualTo(slotIndex);
+                long newWord = backend.stateWord(slotIndex);
+                assertThat(region.slots().finish(slotIndex, lateWord, 9, 9, 1)).isFalse();
+                assertThat(backend.stateWord(slotIndex)).isEqualTo(newWord);
+                backend.cancel(slotIndex);
+            }
+            assertThat(dispatcher).isNotNull();
+        }
+    }
+
+    @Test
+    void closingTellsBackendsAtOnce() throws IOException {
+        TestingDispatcher dispatcher = new TestingDispatcher(region, 0);
+        region.serve();
+        try (TestingBackend backend = TestingBackend.attach(directory.path())) {
+            dispatcher.close();
+            region.close();
+            assertThat(backend.gatewayState()).isEqualTo(ControlLayout.CLOSED);
+            assertThat(backend.connectionEnded()).isTrue();
+        }
+    }
+
+    @Test
+    void sweeperFreesWhatNoConnectionTells() throws IOException {
+        ConcurrentHashMap<Integer, Long> processes = new ConcurrentHashMap<>();
+        region.close();
+        region = Region.create(RegionConfig.of(directory.path()), pid -> processes.getOrDefault(pid, OwnerProbe.GONE));
+        TestingDispatcher dispatcher = new TestingDispatcher(region, 0);
+        region.serve();
+        try (TestingBackend backend = TestingBackend.attach(directory.path(), 101)) {
+            dispatcher.close();
+            int claimedByDead = backend.claim();
+            int claimedByLiving = 300;
+            int reusedPid = 301;
+            backend.forceStateWord(claimedByLiving, SlotLayout.stateWord(1, 102, SlotState.CLAIMED));
+            backend.forceStateWord(reusedPid, SlotLayout.stateWord(1, 103, SlotState.SUBMITTED));
+            backend.ownerStart(reusedPid, 5000);
+            processes.put(102, 77L);
+            processes.put(103, 9999L);
+
+            assertThat(region.sweeper().sweep())
+                    .as("a word seen once may be a moment old")
+                    .isZero();
+            assertThat(region.sweeper().sweep()).isEqualTo(2);
+            assertThat(backend.state(claimedByDead)).isEqualTo(SlotState.FREE);
+            assertThat(backend.state(reusedPid)).isEqualTo(SlotState.FREE);
+            assertThat(backend.state(claimedByLiving)).isEqualTo(SlotState.CLAIMED);
+            assertThat(region.sweeper().sweep()).isZero();
+            assertThat(region.sweeper().reclaimedCount()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void processTableKnowsLivingAndDead() throws Exception {
+        int self = (int) ProcessHandle.current().pid();
+        assertThat(OwnerProbe.PROCESS_TABLE.startTicks(self)).isPositive();
+        Process process = new ProcessBuilder("true").start();
+        process.waitFor();
+        assertThat(OwnerProbe.PROCESS_TABLE.startTicks((int) process.pid())).isEqualTo(OwnerProbe.GONE);
+    }
+}
