@@ -1,0 +1,41 @@
+package io.millrace.engine;
+
+import java.util.List;
+
+/**
+ * A gradient-boosted model of regression trees as XGBoost stores it, checked.
+ *
+ * @param featureCount features the model was trained on; {@code >= 1}
+ * @param outputCount margins per row
+ * @param objective XGBoost's name of the objective
+ * @param baseMargins where each output's margin starts; {@code outputCount} values
+ * @param trees in the order in which XGBoost adds them
+ */
+record TreeModel(int featureCount, int outputCount, String objective, float[] baseMargins, List<Tree> trees) {
+
+    /**
+     * One tree. Nodes are numbered from the root, 0; {@code left[node] == -1} marks a leaf.
+     *
+     * @param output which margin its leaves add to; {@code 0 <= output < outputCount}
+     * @param depth edges from the root to the deepest leaf
+     * @param left child taken when {@code feature < value}
+     * @param right child taken otherwise
+     * @param feature index of the feature a split looks at
+     * @param value threshold of a split, value of a leaf (scaled by the tree's weight)
+     * @param defaultLeft 1 where a missing feature goes left
+     */
+    record Tree(int output, int depth, int[] left, int[] right, int[] feature, float[] value, byte[] defaultLeft) {
+        int nodeCount() {
+            return left.length;
+        }
+
+        boolean isLeaf(int node) {
+            return left[node] < 0;
+        }
+    }
+
+    /** The link of the objective. */
+    Link link() {
+        return Link.ofObjective(objective);
+    }
+}

@@ -1,0 +1,296 @@
+package io.millrace.engine;
+
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * XGBoost trusts its own files: a child index out of range reads wild memory. So every package is parsed and checked here
+ * before the native library sees a byte of it, also when the flat arrays would not be used.
+ */
+
+/**
+ * Reads XGBoost's UBJSON model file.
+ *
+ * <p>Served: {@code gbtree} with numeric splits and one value per leaf, also with the tree weights of DART. Refused with
+ * {@link ErrorCode#UNSUPPORTED_KIND}: {@code gblinear}, the {@code dart} container of old versions, categorical splits,
+ * vector leaves. Everything else that is not a model is {@link ErrorCode#CORRUPT_PACKAGE}.
+ */
+final class TreeModelParser {
+    /** Nothing here needs the statistics of training, half of the file. */
+    private static final Set<String> SKIPPED =
+            Set.of("base_weights", "loss_changes", "sum_hessian", "parents", "categories_segments", "categories_sizes");
+
+    private static final int OUTPUT_COUNT_MAX = 4096;
+
+    private TreeModelParser() {}
+
+    /**
+     * Parses a model file.
+     *
+     * @throws ContractException as this class says
+     */
+    static TreeModel parse(Path file) {
+        try (FileChannel channel = FileChannel.open(file)) {
+            long length = channel.size();
+            if (length > Integer.MAX_VALUE) {
+                throw new ContractException(
+                        ErrorCode.MODEL_TOO_LARGE,
+                        "model file must be mappable: length=" + length + ", limit=" + Integer.MAX_VALUE);
+            }
+            return parse(channel.map(FileChannel.MapMode.READ_ONLY, 0, length));
+        } catch (IOException e) {
+            throw new ContractException(
+                    ErrorCode.IO_FAILED, "model file cannot be read: file=" + file + ", cause=" + e.getMessage(), e);
+        }
+    }
+
+    /** Parses the bytes of a model, big-endian, position to limit. */
+    static TreeModel parse(ByteBuffer bytes) {
+        Map<?, ?> learner = object(UbjReader.readObject(bytes, SKIPPED::contains), "learner");
+        Map<?, ?> booster = object(learner, "gradient_booster");
+        String kind = text(booster, "name");
+        if (!kind.equals("gbtree")) {
+            throw unsupported("booster must be gbtree", "booster=" + kind);
+        }
+        Map<?, ?> parameters = object(learner, "learner_model_param");
+        int featureCount = number(parameters, "num_feature", 1, Integer.MAX_VALUE);
+        int classCount = number(parameters, "num_class", 0, OUTPUT_COUNT_MAX);
+        int targetCount = number(parameters, "num_target", 1, OUTPUT_COUNT_MAX);
+        int outputCount = Math.max(1, Math.max(classCount, targetCount));
+        String objective = text(object(learner, "objective"), "name");
+        float[] baseMargins = baseMargins(text(parameters, "base_score"), objective, outputCount);
+        List<TreeModel.Tree> trees = trees(object(booster, "model"), featureCount, outputCount);
+        return new TreeModel(featureCount, outputCount, objective, baseMargins, trees);
+    }
+
+    /** A bracketed list, one value for all outputs or one for each; older versions wrote a bare number. */
+    private static float[] baseMargins(String baseScore, String objective, int outputCount) {
+        String list = baseScore.startsWith("[") && baseScore.endsWith("]")
+                ? baseScore.substring(1, baseScore.length() - 1)
+                : baseScore;
+        String[] items = list.split(",", -1);
+        if (items.length != 1 && items.length != outputCount) {
+            throw corrupt("base scores must match the outputs", "scores=" + items.length + ", outputs=" + outputCount);
+        }
+        float[] margins = new float[outputCount];
+        for (int output = 0; output < outputCount; output++) {
+            String item = items[items.length == 1 ? 0 : output].strip();
+            try {
+                margins[output] = Link.baseMargin(objective, Float.parseFloat(item));
+            } catch (NumberFormatException e) {
+                throw corrupt("base score must be a number", "output=" + output);
+            }
+        }
+        return margins;
+    }
+
+    private static List<TreeModel.Tree> trees(Map<?, ?> model, int featureCount, int outputCount) {
+        List<?> items = list(model, "trees");
+        int[] outputs = integers(model, "tree_info");
+        float[] weights = model.containsKey("weight_drop") ? floats(model, "weight_drop") : null;
+        if (outputs.length != items.size() || (weights != null && weights.length != items.size())) {
+            throw corrupt(
+                    "every tree must have an output and a weight",
+                    "trees=" + items.size() + ", outputs=" + outputs.length + ", weights="
+                            + (weights == null ? "none" : weights.length));
+        }
+        List<TreeModel.Tree> trees = new ArrayList<>(items.size());
+        for (int index = 0; index < items.size(); index++) {
+            if (outputs[index] < 0 || outputs[index] >= outputCount) {
+                throw corrupt(
+                        "tree output must be below the outputs",
+                        "tree=" + index + ", output=" + outputs[index] + ", outputs=" + outputCount);
+            }
+            float weight = weights == null ? 1 : weights[index];
+            trees.add(tree(items.get(index), index, outputs[index], weight, featureCount));
+        }
+        return trees;
+    }
+
+    private static TreeModel.Tree tree(Object item, int index, int output, float weight, int featureCount) {
+        if (!(item instanceof Map<?, ?> fields)) {
+            throw corrupt("tree must be an object", "tree=" + index);
+        }
+        if (number(object(fields, "tree_param"), "size_leaf_vector", 0, Integer.MAX_VALUE) > 1) {
+            throw unsupported("leaves must hold one value", "tree=" + index);
+        }
+        if (integers(fields, "categories_nodes").length > 0) {
+            throw unsupported("splits must be numeric", "tree=" + index);
+        }
+        int[] left = integers(fields, "left_children");
+        int[] right = integers(fields, "right_children");
+        int[] feature = integers(fields, "split_indices");
+        float[] value = floats(fields, "split_conditions").clone();
+        byte[] defaultLeft = bytes(fields, "default_left");
+        int count = left.length;
+        if (count == 0
+                || right.length != count
+                || feature.length != count
+                || value.length != count
+                || defaultLeft.length != count) {
+            throw corrupt(
+                    "arrays of a tree must have one length",
+                    "tree=" + index + ", left=" + count + ", right=" + right.length + ", features=" + feature.length
+                            + ", values=" + value.length + ", defaults=" + defaultLeft.length);
+        }
+        int depth = checkedDepth(index, left, right, feature, value, featureCount);
+        for (int node = 0; node < count; node++) {
+            if (left[node] < 0) {
+                value[node] *= weight;
+            }
+        }
+        return new TreeModel.Tree(output, depth, left, right, feature, value, defaultLeft);
+    }
+
+    /** Walks a tree level by level: every child in range, no node reached twice, every feature known, no NaN. */
+    private static int checkedDepth(
+            int index, int[] left, int[] right, int[] feature, float[] value, int featureCount) {
+        int count = left.length;
+        int[] queue = new int[count];
+        boolean[] reached = new boolean[count];
+        int tail = 1;
+        reached[0] = true;
+        int depth = 0;
+        int levelEnd = 1;
+        for (int head = 0; head < tail; head++) {
+            if (head == levelEnd) {
+                depth++;
+                levelEnd = tail;
+            }
+            int node = queue[head];
+            if (Float.isNaN(value[node])) {
+                throw corrupt("tree values must be numbers", "tree=" + index + ", node=" + node);
+            }
+            if (left[node] < 0) {
+                continue;
+            }
+            if (feature[node] < 0 || feature[node] >= featureCount) {
+                throw corrupt(
+                        "split feature must be below the feature count",
+                        "tree=" + index + ", node=" + node + ", feature=" + feature[node] + ", features="
+                                + featureCount);
+            }
+            for (int child : new int[] {left[node], right[node]}) {
+                if (child < 0 || child >= count || reached[child]) {
+                    throw corrupt(
+                            "child must be a node that no other node has",
+                            "tree=" + index + ", node=" + node + ", child=" + child + ", nodes=" + count);
+                }
+                reached[child] = true;
+                queue[tail++] = child;
+            }
+        }
+        return depth;
+    }
+
+    private static Map<?, ?> object(Map<?, ?> parent, String key) {
+        if (parent.get(key) instanceof Map<?, ?> found) {
+            return found;
+        }
+        throw wrongField(parent, key, "an object");
+    }
+
+    private static List<?> list(Map<?, ?> parent, String key) {
+        if (parent.get(key) instanceof List<?> found) {
+            return found;
+        }
+        throw wrongField(parent, key, "a list");
+    }
+
+    private static String text(Map<?, ?> parent, String key) {
+        if (parent.get(key) instanceof String found) {
+            return found;
+        }
+        throw wrongField(parent, key, "a string");
+    }
+
+    /** XGBoost writes its parameters as decimal strings. */
+    private static int number(Map<?, ?> parent, String key, int lowest, int highest) {
+        String text = text(parent, key);
+        try {
+            int value = Integer.parseInt(text);
+            if (value >= lowest && value <= highest) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            // falls through to the one message below
+        }
+        throw corrupt(
+                "model parameter must be in range",
+                "parameter=" + key + ", value=" + text + ", lowest=" + lowest + ", highest=" + highest);
+    }
+
+    private static float[] floats(Map<?, ?> parent, String key) {
+        Object found = parent.get(key);
+        if (found instanceof float[] values) {
+            return values;
+        }
+        if (found instanceof List<?> items) {
+            float[] values = new float[items.size()];
+            for (int index = 0; index < values.length; index++) {
+                values[index] = (float) ((Number) item(parent, key, items.get(index), Number.class)).doubleValue();
+            }
+            return values;
+        }
+        throw wrongField(parent, key, "a list of floats");
+    }
+
+    private static int[] integers(Map<?, ?> parent, String key) {
+        Object found = parent.get(key);
+        if (found instanceof int[] values) {
+            return values;
+        }
+        if (found instanceof List<?> items) {
+            int[] values = new int[items.size()];
+            for (int index = 0; index < values.length; index++) {
+                long value = (Long) item(parent, key, items.get(index), Long.class);
+                if (value != (int) value) {
+                    throw corrupt("integer must fit 32 bits", "field=" + key + ", value=" + value);
+                }
+                values[index] = (int) value;
+            }
+            return values;
+        }
+        throw wrongField(parent, key, "a list of integers");
+    }
+
+    private static byte[] bytes(Map<?, ?> parent, String key) {
+        if (parent.get(key) instanceof byte[] values) {
+            return values;
+        }
+        int[] wide = integers(parent, key);
+        byte[] values = new byte[wide.length];
+        for (int index = 0; index < wide.length; index++) {
+            values[index] = (byte) wide[index];
+        }
+        return values;
+    }
+
+    private static Object item(Map<?, ?> parent, String key, @Nullable Object item, Class<?> type) {
+        if (type.isInstance(item)) {
+            return type.cast(item);
+        }
+        throw wrongField(parent, key, "a list of numbers");
+    }
+
+    private static ContractException wrongField(Map<?, ?> parent, String key, String wanted) {
+        return corrupt("model field must be " + wanted, "field=" + key + ", present=" + parent.containsKey(key));
+    }
+
+    private static ContractException corrupt(String rule, String values) {
+        return new ContractException(ErrorCode.CORRUPT_PACKAGE, rule + ": " + values);
+    }
+
+    private static ContractException unsupported(String rule, String values) {
+        return new ContractException(ErrorCode.UNSUPPORTED_KIND, rule + ": " + values);
+    }
+}

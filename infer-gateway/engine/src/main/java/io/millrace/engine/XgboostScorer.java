@@ -1,0 +1,195 @@
+package io.millrace.engine;
+
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import io.millrace.contract.ModelManifest;
+import io.millrace.contract.Task;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+
+/*
+ * Two ways to the same margins: flat arrays need no call out of Java and win for small batches, the native library wins
+ * for large ones. Which rows are scored together is an accident of load, so the two must be indistinguishable: both give
+ * margins, one link turns either into answers, and loading compares them on made-up rows before the scorer is let out.
+ */
+
+/** XGBoost's trees: {@link FlatTrees} below {@link #NATIVE_ROWS_MIN} rows, {@link NativeBooster} from there on. */
+final class XgboostScorer implements Scorer {
+    /** Batches of at least this many rows go to the native library; measured, see the module's README. */
+    static final int NATIVE_ROWS_MIN = 64;
+
+    /** Largest difference between the two ways, relative to the answer where that is above 1. */
+    private static final float TOLERANCE = 1e-6f;
+
+    private static final int CHECK_ROWS = 32;
+
+    private final TreeModel model;
+    private final Link link;
+    private final FlatTrees flat;
+    private final NativeBooster booster;
+    private final int outputs;
+    private final long residentBytes;
+    private volatile boolean closed;
+
+    private XgboostScorer(TreeModel model, FlatTrees flat, NativeBooster booster, int outputs, long fileBytes) {
+        this.model = model;
+        this.link = model.link();
+        this.flat = flat;
+        this.booster = booster;
+        this.outputs = outputs;
+        // XGBoost keeps about what the file holds, nodes and their statistics; doubled to stay above allocator waste.
+        this.residentBytes = flat.bytes() + 2 * fileBytes;
+    }
+
+    /** Parses, checks against the manifest, loads natively and compares both ways; errors as {@link Engines#load}. */
+    static XgboostScorer load(Path file, ModelManifest manifest) {
+        TreeModel model = TreeModelParser.parse(file);
+        int outputs = checkedOutputs(model, manifest);
+        FlatTrees flat = FlatTrees.of(model);
+        NativeBooster booster = NativeBooster.load(file, model);
+        try {
+            XgboostScorer scorer = new XgboostScorer(model, flat, booster, outputs, Files.size(file));
+            scorer.compareBothWays();
+            return scorer;
+        } catch (IOException e) {
+            booster.close();
+            throw new ContractException(
+                    ErrorCode.IO_FAILED, "model file cannot be read: file=" + file + ", cause=" + e.getMessage(), e);
+        } catch (RuntimeException e) {
+            booster.close();
+            throw e;
+        }
+    }
+
+    private static int checkedOutputs(TreeModel model, ModelManifest manifest) {
+        if (model.featureCount() != manifest.width()) {
+            throw new ContractException(
+                    ErrorCode.CORRUPT_PACKAGE,
+                    "model must have the manifest's width: features=" + model.featureCount() + ", width="
+                            + manifest.width());
+        }
+        boolean classification = manifest.task() == Task.CLASSIFICATION;
+        int classCount = manifest.labels().size();
+        int outputs = classification && classCount > 2 ? classCount : 1;
+        // Two classes may also be trained as softmax; the second probability is then the answer.
+        boolean outputsFit = model.outputCount() == outputs || (classCount == 2 && model.outputCount() == 2);
+        boolean taskFits = !classification || (classCount >= 2 && model.link().isProbability());
+        if (!outputsFit || !taskFits) {
+            throw new ContractException(
+                    ErrorCode.CORRUPT_PACKAGE,
+                    "model must answer the manifest's task: task=" + manifest.task() + ", labels=" + classCount
+                            + ", objective=" + model.objective() + ", outputs=" + model.outputCount());
+        }
+        return outputs;
+    }
+
+    @Override
+    public int width() {
+        return model.featureCount();
+    }
+
+    @Override
+    public int outputs() {
+        return outputs;
+    }
+
+    @Override
+    public long residentBytes() {
+        return residentBytes;
+    }
+
+    @Override
+    public void score(float[] features, int rowCount, float[] out) {
+        checkLengths(features, rowCount, out);
+        if (rowCount < NATIVE_ROWS_MIN) {
+            scoreFlat(features, rowCount, out);
+        } else {
+            scoreNative(features, rowCount, out);
+        }
+    }
+
+    /** As {@link #score}, by the flat arrays whatever the batch. */
+    void scoreFlat(float[] features, int rowCount, float[] out) {
+        if (closed) {
+            throw new IllegalStateException("scorer is closed");
+        }
+        float[] margins = marginsFor(rowCount, out);
+        flat.margins(features, rowCount, margins);
+        answer(margins, rowCount, out);
+    }
+
+    /** As {@link #score}, by the native library whatever the batch. */
+    void scoreNative(float[] features, int rowCount, float[] out) {
+        float[] margins = marginsFor(rowCount, out);
+        booster.margins(features, rowCount, margins);
+        answer(margins, rowCount, out);
+    }
+
+    /** The caller's array itself unless two softmax margins become one answer. */
+    private float[] marginsFor(int rowCount, float[] out) {
+        return model.outputCount() == outputs ? out : new float[rowCount * model.outputCount()];
+    }
+
+    private void answer(float[] margins, int rowCount, float[] out) {
+        link.apply(margins, rowCount, model.outputCount());
+        if (margins != out) {
+            for (int row = 0; row < rowCount; row++) {
+                out[row] = margins[row * model.outputCount() + 1];
+            }
+        }
+    }
+
+    private void checkLengths(float[] features, int rowCount, float[] out) {
+        if (rowCount < 0
+                || features.length < (long) rowCount * model.featureCount()
+                || out.length < (long) rowCount * outputs) {
+            throw new ContractException(
+                    ErrorCode.WRONG_LENGTH,
+                    "batch must fit its arrays: rows=" + rowCount + ", width=" + model.featureCount() + ", features="
+                            + features.length + ", outputs=" + outputs + ", out=" + out.length);
+        }
+    }
+
+    /** Rows around the model's own thresholds, with missing values; the seed is fixed so that a load is repeatable. */
+    private void compareBothWays() {
+        SplittableRandom random = new SplittableRandom(1);
+        int width = model.featureCount();
+        float[] rows = new float[CHECK_ROWS * width];
+        for (int index = 0; index < rows.length; index++) {
+            int kind = random.nextInt(8);
+            rows[index] = kind == 0 ? Float.NaN : kind == 1 ? 0 : (float) (random.nextDouble() * 20 - 10);
+        }
+        for (TreeModel.Tree tree : model.trees()) {
+            for (int node = 0; node < Math.min(tree.nodeCount(), 8); node++) {
+                if (!tree.isLeaf(node)) {
+                    int row = random.nextInt(CHECK_ROWS);
+                    float threshold = tree.value()[node];
+                    rows[row * width + tree.feature()[node]] =
+                            random.nextBoolean() ? threshold : Math.nextDown(threshold);
+                }
+            }
+        }
+        float[] here = new float[CHECK_ROWS * outputs];
+        float[] there = new float[CHECK_ROWS * outputs];
+        scoreFlat(rows, CHECK_ROWS, here);
+        scoreNative(rows, CHECK_ROWS, there);
+        for (int index = 0; index < here.length; index++) {
+            float difference = Math.abs(here[index] - there[index]);
+            if (!(difference <= TOLERANCE * Math.max(1, Math.abs(there[index])))
+                    && Float.floatToIntBits(here[index]) != Float.floatToIntBits(there[index])) {
+                throw new ContractException(
+                        ErrorCode.SCORER_FAILED,
+                        "both ways of scoring must agree: row=" + index / outputs + ", difference=" + difference
+                                + ", tolerance=" + TOLERANCE);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        booster.close();
+    }
+}

@@ -1,0 +1,249 @@
+package io.millrace.store;
+
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+import org.apache.opendal.AsyncExecutor;
+import org.apache.opendal.AsyncOperator;
+import org.apache.opendal.Entry;
+import org.apache.opendal.ListOptions;
+import org.apache.opendal.Metadata;
+import org.apache.opendal.OpenDALException;
+import org.apache.opendal.Operator;
+import org.apache.opendal.layer.RetryLayer;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * OpenDAL never gives up on an endpoint that accepts a connection and stays silent, so every call is waited for only so
+ * long; what the native side still does after that is dropped with its operator. Transient failures are retried below,
+ * inside OpenDAL. Its exceptions become typed errors here and do not travel further.
+ */
+
+/**
+ * Objects by path, with bounded waits and typed errors.
+ *
+ * <p>Threads: any number. Errors of every method: {@link ErrorCode#STORE_UNAVAILABLE} when the store refuses, fails or does
+ * not answer in time, {@link ErrorCode#CANCELLED} when the calling thread is interrupted.
+ */
+final class ObjectStore implements AutoCloseable {
+    /** Bytes per request of a large transfer, and the buffer each transfer holds. */
+    static final int CHUNK_LENGTH = 8 << 20;
+
+    /** A large upload may take this long more per chunk. */
+    private static final long CHUNK_MILLIS = 8_000;
+
+    private static final Pattern SECRET_OPTION = Pattern.compile("secret|key|token|password|credential|sas");
+
+    private final StoreConfig config;
+    private final AsyncExecutor executor;
+    private final AsyncOperator operator;
+    private final Operator blocking;
+    private final ExecutorService uploads;
+    private final Map<String, String> options;
+
+    /**
+     * Opens the store; object stores are not contacted yet.
+     *
+     * @throws ContractException {@link ErrorCode#INVALID_CONFIG} if the service or an option is not known
+     */
+    ObjectStore(StoreConfig config) {
+        this.config = config;
+        this.options = config.resolvedOptions();
+        OpenDalLibrary.load();
+        this.executor = AsyncExecutor.createTokioExecutor(2);
+        AsyncOperator opened = null;
+        try {
+            opened = AsyncOperator.of(config.scheme(), options, executor);
+            RetryLayer retry = RetryLayer.builder()
+                    .maxTimes(3)
+                    .minDelay(Duration.ofMillis(100))
+                    .maxDelay(Duration.ofSeconds(2))
+                    .factor(2)
+                    .jitter(true)
+                    .build();
+            this.operator = opened.layer(retry);
+            this.blocking = operator.blocking();
+        } catch (OpenDALException e) {
+            executor.close();
+            throw new ContractException(
+                    ErrorCode.INVALID_CONFIG,
+                    "store cannot be opened: scheme=" + config.scheme() + ", cause=" + cause(e),
+                    e);
+        } finally {
+            if (opened != null) {
+                opened.close();
+            }
+        }
+        this.uploads = Executors.newCachedThreadPool(task -> {
+            Thread thread = new Thread(task, "store-upload");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /** Length of an object in bytes, or -1 if there is none. */
+    long length(String path) {
+        Metadata found = awaitOrNull("stat", path, operator.stat(path), config.operationTimeoutMillis());
+        return found == null || !found.isFile() ? -1 : found.contentLength;
+    }
+
+    /** A range of an object, or null if there is no such object. */
+    byte @Nullable [] read(String path, long offset, int length) {
+        return awaitOrNull("read", path, operator.read(path, offset, length), config.operationTimeoutMillis());
+    }
+
+    /** Writes a small object in one piece: visible whole or not at all. */
+    void write(String path, byte[] bytes) {
+        await("write", path, operator.write(path, bytes), config.operationTimeoutMillis());
+    }
+
+    /** Copies a local file in chunks; a failure may leave a part of it visible. */
+    void writeFile(String path, Path source, long length) {
+        long timeoutMillis = config.operationTimeoutMillis() + CHUNK_MILLIS * (length / CHUNK_LENGTH);
+        CompletableFuture<@Nullable Void> done = CompletableFuture.runAsync(
+                () -> {
+                    try (InputStream in = Files.newInputStream(source);
+                            OutputStream out = blocking.createOutputStream(path, CHUNK_LENGTH)) {
+                        in.transferTo(out);
+                    } catch (IOException e) {
+                        throw new CompletionException(e);
+                    }
+                },
+                uploads);
+        await("write", path, done, timeoutMillis);
+    }
+
+    /** Names of the objects right in a directory; empty if there is none. */
+    List<String> list(String directory) {
+        List<Entry> entries = awaitOrNull(
+                "list",
+                directory,
+                operator.list(directory + "/", ListOptions.builder().build()),
+                config.operationTimeoutMillis());
+        List<String> names = new ArrayList<>();
+        for (Entry entry : entries == null ? List.<Entry>of() : entries) {
+            String name = entry.path.substring(Math.min(entry.path.length(), directory.length() + 1));
+            if (!name.isEmpty()) {
+                names.add(name);
+            }
+        }
+        return names;
+    }
+
+    /** Removes an object; none is no error. */
+    void delete(String path) {
+        await("delete", path, operator.delete(path), config.operationTimeoutMillis());
+    }
+
+    /** Removes a directory and all in it; none is no error. */
+    void deleteAll(String directory) {
+        await("delete", directory, operator.removeAll(directory + "/"), config.operationTimeoutMillis());
+    }
+
+    private void await(String operation, String path, CompletableFuture<?> future, long timeoutMillis) {
+        try {
+            completed(operation, path, future, timeoutMillis);
+        } catch (MissingObject e) {
+            throw unavailable("store cannot find what it must have", operation, path, e);
+        }
+    }
+
+    private <T> @Nullable T awaitOrNull(
+            String operation, String path, CompletableFuture<T> future, long timeoutMillis) {
+        try {
+            return completed(operation, path, future, timeoutMillis);
+        } catch (MissingObject e) {
+            return null;
+        }
+    }
+
+    private <T> T completed(String operation, String path, CompletableFuture<T> future, long timeoutMillis)
+            throws MissingObject {
+        try {
+            return future.orTimeout(timeoutMillis, TimeUnit.MILLISECONDS).get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ContractException(
+                    ErrorCode.CANCELLED, "store operation is cancelled: operation=" + operation + ", path=" + path, e);
+        } catch (ExecutionException e) {
+            Throwable cause = root(e);
+            if (cause instanceof TimeoutException) {
+                throw new ContractException(
+                        ErrorCode.STORE_UNAVAILABLE,
+                        "store must answer in time: operation=" + operation + ", path=" + path + ", timeoutMillis="
+                                + timeoutMillis,
+                        cause);
+            }
+            if (cause instanceof OpenDALException failure && failure.getCode() == OpenDALException.Code.NotFound) {
+                throw new MissingObject(failure);
+            }
+            throw unavailable("store cannot be used", operation, path, cause);
+        }
+    }
+
+    private ContractException unavailable(String rule, String operation, String path, Throwable cause) {
+        return new ContractException(
+                ErrorCode.STORE_UNAVAILABLE,
+                rule + ": scheme=" + config.scheme() + ", operation=" + operation + ", path=" + path + ", cause="
+                        + cause(cause),
+                cause);
+    }
+
+    private static Throwable root(Throwable failure) {
+        Throwable cause = failure;
+        while ((cause instanceof ExecutionException || cause instanceof CompletionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+
+    /** The service's own words without the request around them, and never an option that is a secret. */
+    private String cause(Throwable failure) {
+        String message =
+                String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
+        int words = message.indexOf("=>");
+        String text = words < 0 ? message : message.substring(words + 2).strip();
+        for (Map.Entry<String, String> option : options.entrySet()) {
+            if (SECRET_OPTION.matcher(option.getKey()).find()
+                    && !option.getValue().isEmpty()) {
+                text = text.replace(option.getValue(), "***");
+            }
+        }
+        String code = failure instanceof OpenDALException known ? known.getCode() + " " : "";
+        return code + StorePath.shortened(text);
+    }
+
+    @Override
+    public void close() {
+        uploads.shutdown();
+        blocking.close();
+        operator.close();
+        executor.close();
+    }
+
+    /** Internal: an object is absent, which some callers expect. */
+    private static final class MissingObject extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        MissingObject(Throwable cause) {
+            super(cause);
+        }
+    }
+}
