@@ -1,0 +1,84 @@
+# shellcheck shell=bash
+# For the end-to-end tests: each claim prints one line, "ok - claim" or "not ok - claim" with the reason below it.
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/platform.sh"
+require_run_dir
+use_jdk
+
+FULL=${MILLRACE_TEST_FULL:-}
+EXACT_CHURN_FEATURES="state, account_length, area_code, international_plan, voice_mail_plan, number_vmail_messages, \
+total_day_minutes, total_day_calls, total_day_charge, total_eve_minutes, total_eve_calls, total_eve_charge, \
+total_night_minutes, total_night_calls, total_night_charge, total_intl_minutes, total_intl_calls, total_intl_charge, \
+number_customer_service_calls"
+
+ok() { printf 'ok - %s\n' "$1"; }
+not_ok() {
+  printf 'not ok - %s\n' "$1"
+  shift
+  printf '#   %s\n' "$@" | cut -c 1-2000
+}
+
+# equals CLAIM ACTUAL EXPECTED
+equals() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "expected: $3" "actual:   $2"; fi; }
+
+# holds CLAIM SQL: the query answers t.
+holds() { equals "$1" "$(sql_or_error "$2")" t; }
+
+# The value of a query, or its error text.
+sql_or_error() { sql "$1" 2>&1 || true; }
+
+# fails CLAIM SQLSTATE SQL: the statement fails with that SQLSTATE.
+fails() {
+  local answer
+  answer=$(psql_as_owner -d "$DATABASE" -At -v VERBOSITY=verbose -c "$3" 2>&1 || true)
+  case $answer in
+    *"ERROR:  $2: "*) ok "$1" ;;
+    *) not_ok "$1" "expected SQLSTATE $2 from: $3" "actual: $answer" ;;
+  esac
+}
+
+# eventually CLAIM SECONDS SQL: the query answers t within the bound.
+eventually() {
+  local end=$((SECONDS + $2)) answer=
+  while [ $SECONDS -lt "$end" ]; do
+    answer=$(sql_or_error "$3")
+    if [ "$answer" = t ]; then
+      ok "$1"
+      return
+    fi
+    sleep 0.3
+  done
+  not_ok "$1" "not within $2 s: $3" "last answer: $answer"
+}
+
+# A table with the demo's churn data under another name.
+make_churn_table() {
+  psql_as_owner -d "$DATABASE" -c "DROP TABLE IF EXISTS $1; CREATE TABLE $1 (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    state text, account_length int, area_code text, international_plan text, voice_mail_plan text, number_vmail_messages int,
+    total_day_minutes double precision, total_day_calls int, total_day_charge numeric(8,2),
+    total_eve_minutes double precision, total_eve_calls int, total_eve_charge numeric(8,2),
+    total_night_minutes double precision, total_night_calls int, total_night_charge numeric(8,2),
+    total_intl_minutes double precision, total_intl_calls int, total_intl_charge numeric(8,2),
+    number_customer_service_calls int, churn text NOT NULL)"
+  psql_as_owner -d "$DATABASE" -c "\\copy $1 ($EXACT_CHURN_FEATURES, churn) FROM pstdin WITH (FORMAT csv, HEADER)" \
+    <"$CHECKOUT/scripts/demo.d/churn.csv"
+}
+
+# train PROJECT TABLE LABEL [HYPERPARAMS]: trains, waits, prints the run id.
+train() {
+  local run
+  run=$(sql "SELECT run_id FROM ml.train('$1', 'classification', '$2', '$3', 'xgboost', '${4:-{\}}')")
+  sql "SELECT ml.wait_run($run, '5 minutes')" >/dev/null
+  echo "$run"
+}
+
+metric() { sql "SELECT metrics->>'$2' FROM ml.run_status($1)"; }
+
+# lake_value QUERY: the single value of a query of the Flink SQL client.
+lake_value() {
+  local file
+  file=$(mktemp)
+  printf '%s;\n' "$1" >"$file"
+  "$CHECKOUT/scripts/sql-client" -f "$file" 2>&1 | sed -n 's/^| *\([^|]*[^ |]\) *|$/\1/p' | tail -n 1
+  rm -f "$file"
+}
