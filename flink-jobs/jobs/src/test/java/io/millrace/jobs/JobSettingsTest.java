@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -40,14 +41,19 @@ class JobSettingsTest {
 
     @Test
     void refusesAJobIdThatTheClusterWouldNotTake() {
-        assertThatThrownBy(() -> JobSubmission.of("42", "Main", java.util.List.of()))
+        assertThatThrownBy(() -> JobSubmission.of("42", "Main", List.of()))
                 .hasMessage("job id must be 32 lower-case hexadecimal digits: jobId=42");
     }
 
     @Test
     void findsTheInnermostCauseOfAStackTrace() {
-        String trace = "java.lang.RuntimeException: outer\n\tat a.B.c(B.java:1)\n"
-                + "Caused by: java.sql.SQLException: relation is gone\n\tat d.E.f(E.java:2)\n\t... 3 more\n";
+        String trace = """
+                java.lang.RuntimeException: outer
+                \tat a.B.c(B.java:1)
+                Caused by: java.sql.SQLException: relation is gone
+                \tat d.E.f(E.java:2)
+                \t... 3 more
+                """;
         assertThat(FlinkRest.rootCause(trace)).isEqualTo("relation is gone");
         assertThat(FlinkRest.rootCause("java.lang.OutOfMemoryError")).isEqualTo("java.lang.OutOfMemoryError");
     }
