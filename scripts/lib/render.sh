@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # $RUN/conf is conf/ with the values of a few keys replaced: ports and paths of this platform.
 
-# render SOURCE TARGET SEPARATOR KEY=VALUE..: copies a commented file; each KEY must stand at the start of one line.
-render() {
-  local source=$1 target=$2 separator=$3 text pair key value
-  shift 3
+# render_file NAME SEPARATOR KEY=VALUE..: conf/NAME to $RUN/conf/NAME; each KEY must stand at the start of one line.
+render_file() {
+  local source=$CHECKOUT/conf/$1 target=$RUN/conf/$1 separator=$2 text pair key value
+  shift 2
   text=$(<"$source")
   for pair in "$@"; do
     key=${pair%%=*}
@@ -23,23 +23,28 @@ render() {
 }
 
 render_configuration() {
-  local rest
-  rest=http://127.0.0.1:$(port flink-rest)
+  local flink=http://127.0.0.1:$(port flink-rest) warehouse=file://$RUN/lake
   as_run_user mkdir -p "$RUN/conf/flink" "$RUN/flink/upload" "$RUN/flink/tmp"
-  render "$CHECKOUT/conf/postgresql.conf" "$RUN/conf/postgresql.conf" ' = ' \
+  render_file postgresql.conf ' = ' \
     "port=$(port postgres)" \
     "unix_socket_directories='$(socket_dir)'" \
     "ml.region_directory='$REGION'"
-  render "$CHECKOUT/conf/flink/config.yaml" "$RUN/conf/flink/config.yaml" ': ' \
+  render_file flink/config.yaml ': ' \
     "jobmanager.rpc.port=$(port flink-rpc)" \
     "blob.server.port=$(port flink-blob)" \
     "rest.port=$(port flink-rest)" \
     "web.upload.dir=$RUN/flink/upload" \
     "io.tmp.dirs=$RUN/flink/tmp" \
     "execution.checkpointing.dir=file://$RUN/checkpoints"
-  as_run_user cp "$CHECKOUT/conf/flink/log4j.properties" "$RUN/conf/flink/log4j.properties"
-  render "$CHECKOUT/conf/flink/sql-client.sql" "$RUN/conf/flink/sql-client.sql" ' = ' \
+  render_file flink/log4j.properties ' = '
+  render_file flink/sql-client.sql ' = ' \
     "  'uri'='jdbc:postgresql://127.0.0.1:$(port postgres)/$DATABASE?currentSchema=ml_lake'," \
-    "  'warehouse'='file://$RUN/lake'"
-  : "$rest"
+    "  'warehouse'='$warehouse'"
+  render_file database.properties = \
+    "database-port=$(port postgres)" \
+    "database-name=$DATABASE" \
+    "database-password=file:$RUN/secret/worker-password"
+  render_file lake.properties = "warehouse-uri=$warehouse"
+  render_file store.properties = "store-root=$RUN/store"
+  : "$flink"
 }
