@@ -1,0 +1,263 @@
+-- Capturing a table: publication, replica identity, grants, and the row that the change stream follows.
+
+-- The publication is made with the first capture, not with the extension, so that a restored dump can make it itself.
+CREATE FUNCTION ml._ensure_publication() RETURNS void LANGUAGE plpgsql
+	SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF current_setting('wal_level') <> 'logical' THEN
+		RAISE EXCEPTION 'tables cannot be captured while wal_level is "%"', current_setting('wal_level') USING
+			ERRCODE = 'object_not_in_prerequisite_state',
+			HINT = 'Set wal_level = logical in postgresql.conf and restart PostgreSQL.';
+	END IF;
+	IF NOT EXISTS (SELECT FROM pg_publication WHERE pubname = 'millrace') THEN
+		CREATE PUBLICATION millrace FOR TABLE ml.snapshot_requests;
+	ELSIF NOT EXISTS (
+		SELECT FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+		WHERE p.pubname = 'millrace' AND r.prrelid = 'ml.snapshot_requests'::regclass)
+	THEN
+		ALTER PUBLICATION millrace ADD TABLE ml.snapshot_requests;
+	END IF;
+END
+$$;
+
+-- The columns of a table as the change stream reads them.
+CREATE FUNCTION ml._columns_json(relation oid) RETURNS jsonb LANGUAGE sql STABLE
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+	SELECT jsonb_agg(jsonb_build_object('name', c.name, 'pg-type', c.pg_type, 'nullable', c.nullable, 'kind', c.kind) ORDER BY c.ordinal)
+	FROM ml._columns(relation) c
+$$;
+
+-- Lets the workers read the table. Returns what was granted, so that only this is taken back.
+CREATE FUNCTION ml._grant_read(relation oid) RETURNS text[] LANGUAGE plpgsql
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	schema_id oid := (SELECT relnamespace FROM pg_class WHERE oid = relation);
+	granted text[] := '{}';
+BEGIN
+	IF NOT has_schema_privilege('ml_worker', schema_id, 'USAGE') THEN
+		EXECUTE format('GRANT USAGE ON SCHEMA %s TO ml_worker', schema_id::regnamespace);
+		granted := granted || 'schema'::text;
+	END IF;
+	IF NOT has_table_privilege('ml_worker', relation, 'SELECT') THEN
+		EXECUTE format('GRANT SELECT ON TABLE %s TO ml_worker', ml._relation_name(relation));
+		granted := granted || 'table'::text;
+	END IF;
+	RETURN granted;
+END
+$$;
+
+-- Whether a table is captured as it stands now: nothing is left to do for it.
+CREATE FUNCTION ml._is_captured(relation oid, keys text[]) RETURNS boolean LANGUAGE sql STABLE
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+	SELECT EXISTS (
+		SELECT FROM ml.captured_tables t
+		JOIN pg_class c ON c.oid = t.relid
+		JOIN pg_publication_rel r ON r.prrelid = c.oid
+		JOIN pg_publication p ON p.oid = r.prpubid
+		WHERE t.relation = ml._relation_name(_is_captured.relation) AND c.oid = _is_captured.relation
+			AND t.key_columns = keys AND t.status NOT IN ('dropping', 'failed') AND c.relreplident = 'f'
+			AND p.pubname = 'millrace' AND t.columns = ml._columns_json(c.oid))
+$$;
+
+-- Writes the row of a table that is captured for the first time, again after a release, or under the name of a dropped one.
+CREATE FUNCTION ml._record_capture(caller ml.caller, relation oid, keys text[]) RETURNS void LANGUAGE sql
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+	INSERT INTO ml.captured_tables AS t (relation, relid, schema_name, table_name, key_columns, columns,
+		prior_replica_identity, prior_identity_index, granted, status, requested_by)
+	SELECT ml._relation_name(c.oid), c.oid, n.nspname, c.relname, keys, ml._columns_json(c.oid), c.relreplident,
+		(SELECT x.relname FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
+			WHERE i.indrelid = c.oid AND i.indisreplident AND c.relreplident = 'i'),
+		ml._grant_read(c.oid), 'requested', ml._role_name(caller)
+	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	WHERE c.oid = _record_capture.relation
+	ON CONFLICT ON CONSTRAINT captured_tables_pkey DO UPDATE SET
+		relid = excluded.relid, key_columns = excluded.key_columns, columns = excluded.columns,
+		-- A restored table comes back with the identity that the capture gave it.
+		prior_replica_identity = CASE WHEN excluded.prior_replica_identity = 'f' THEN t.prior_replica_identity
+			ELSE excluded.prior_replica_identity END,
+		prior_identity_index = coalesce(excluded.prior_identity_index, t.prior_identity_index),
+		granted = excluded.granted, status = 'requested', error = NULL, requested_by = excluded.requested_by,
+		requested_at = now(), updated_at = now()
+$$;
+
+-- Captures a table, or brings the row of a captured one up to date. The caller has passed ml._check_relation.
+CREATE FUNCTION ml._capture_table(caller ml.caller, relation oid, keys text[]) RETURNS text LANGUAGE plpgsql
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	canonical text := ml._relation_name(relation);
+	captured ml.captured_tables;
+BEGIN
+	PERFORM ml._check_types(relation);
+	IF ml._is_captured(relation, keys) THEN
+		RETURN canonical;
+	END IF;
+	-- One capture at a time: two of them would race for the publication.
+	PERFORM pg_advisory_xact_lock(hashtext('ml.captured_tables'), 0);
+	PERFORM ml._ensure_publication();
+	SELECT t.* INTO captured FROM ml.captured_tables t WHERE t.relation = canonical FOR UPDATE;
+	IF captured.relation IS NULL OR captured.status = 'dropping' OR captured.relid <> relation THEN
+		PERFORM ml._record_capture(caller, relation, keys);
+	ELSIF captured.key_columns <> keys THEN
+		RAISE EXCEPTION 'table % is already captured with another key', canonical USING
+			ERRCODE = 'object_in_use',
+			DETAIL = format('Captured with %s, asked for %s.', captured.key_columns, keys),
+			HINT = 'Use the same key_columns, or release the table first with ml.release_table().';
+	ELSE
+		UPDATE ml.captured_tables t SET columns = ml._columns_json(_capture_table.relation),
+			status = CASE t.status WHEN 'failed' THEN 'requested' ELSE t.status END, error = NULL, updated_at = now()
+		WHERE t.relation = canonical;
+	END IF;
+	IF NOT EXISTS (
+		SELECT FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+		WHERE p.pubname = 'millrace' AND r.prrelid = _capture_table.relation)
+	THEN
+		EXECUTE format('ALTER PUBLICATION millrace ADD TABLE ONLY %s', canonical);
+	END IF;
+	IF (SELECT c.relreplident FROM pg_class c WHERE c.oid = relation) <> 'f' THEN
+		EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY FULL', canonical);
+	END IF;
+	RETURN canonical;
+END
+$$;
+
+-- Gives a table back as it was: publication, replica identity, grants.
+CREATE FUNCTION ml._restore_table(captured ml.captured_tables) RETURNS void LANGUAGE plpgsql
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	table_id oid := to_regclass(captured.relation);
+BEGIN
+	IF table_id IS NULL THEN
+		RETURN;
+	END IF;
+	IF EXISTS (SELECT FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+		WHERE p.pubname = 'millrace' AND r.prrelid = table_id)
+	THEN
+		EXECUTE format('ALTER PUBLICATION millrace DROP TABLE ONLY %s', captured.relation);
+	END IF;
+	IF (SELECT c.relreplident FROM pg_class c WHERE c.oid = table_id) = 'f' THEN
+		CASE captured.prior_replica_identity
+			WHEN 'd' THEN EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY DEFAULT', captured.relation);
+			WHEN 'n' THEN EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY NOTHING', captured.relation);
+			WHEN 'i' THEN EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY USING INDEX %I', captured.relation, captured.prior_identity_index);
+			ELSE NULL;
+		END CASE;
+	END IF;
+	IF 'table' = ANY (captured.granted) THEN
+		EXECUTE format('REVOKE SELECT ON TABLE %s FROM ml_worker', captured.relation);
+	END IF;
+	IF 'schema' = ANY (captured.granted) AND NOT EXISTS (
+		SELECT FROM ml.captured_tables t
+		WHERE t.schema_name = captured.schema_name AND t.relation <> captured.relation AND t.status <> 'dropping')
+	THEN
+		EXECUTE format('REVOKE USAGE ON SCHEMA %I FROM ml_worker', captured.schema_name);
+	END IF;
+END
+$$;
+
+-- Releases a captured table: gives it back and asks the change stream to let go. False when it is not captured.
+CREATE FUNCTION ml._release_table(relation_name text) RETURNS boolean LANGUAGE plpgsql
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	captured ml.captured_tables;
+BEGIN
+	SELECT t.* INTO captured FROM ml.captured_tables t WHERE t.relation = relation_name AND t.status <> 'dropping' FOR UPDATE;
+	IF NOT FOUND THEN
+		RETURN false;
+	END IF;
+	PERFORM ml._restore_table(captured);
+	IF captured.status = 'requested' AND captured.lake_table IS NULL THEN
+		DELETE FROM ml.captured_tables t WHERE t.relation = relation_name;
+	ELSE
+		UPDATE ml.captured_tables t SET status = 'dropping', granted = '{}', updated_at = now() WHERE t.relation = relation_name;
+	END IF;
+	RETURN true;
+END
+$$;
+
+-- Releases a table that no task uses any more.
+CREATE FUNCTION ml._release_unused(relation_name text) RETURNS void LANGUAGE plpgsql
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM ml.tasks t WHERE t.relation = relation_name) THEN
+		PERFORM ml._release_table(relation_name);
+	END IF;
+END
+$$;
+
+CREATE FUNCTION ml._release_table(caller ml.caller, relation_name regclass) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	users text;
+BEGIN
+	IF relation_name IS NULL THEN
+		RAISE EXCEPTION 'relation name must not be NULL' USING ERRCODE = 'null_value_not_allowed';
+	ELSIF NOT (ml._may(caller, 'ml_admin')
+		OR pg_has_role(ml._role(caller), (SELECT c.relowner FROM pg_class c WHERE c.oid = relation_name), 'USAGE'))
+	THEN
+		RAISE EXCEPTION 'permission denied for table %', ml._relation_name(relation_name) USING
+			ERRCODE = 'insufficient_privilege', HINT = 'Its owner or a member of ml_admin can release it.';
+	END IF;
+	SELECT string_agg(format('"%s"', p.name), ', ' ORDER BY p.name) INTO users
+	FROM ml.tasks t JOIN ml.projects p USING (project_id) WHERE t.relation = ml._relation_name(relation_name);
+	IF users IS NOT NULL THEN
+		RAISE EXCEPTION 'table % is used by projects: %', ml._relation_name(relation_name), users USING
+			ERRCODE = 'object_in_use', HINT = 'Drop these projects or define their tasks on another table first.';
+	END IF;
+	RETURN ml._release_table(ml._relation_name(relation_name));
+END
+$$;
+
+CREATE FUNCTION ml.release_table(relation_name regclass) RETURNS boolean LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+	SELECT ml._release_table(ml.caller(), relation_name);
+END;
+
+COMMENT ON FUNCTION ml.release_table(regclass) IS
+	'Stops capturing a table that no project uses: takes it out of the publication and restores its replica identity. Returns whether it was captured.';
+
+-- Everything the extension changed outside its own schema, undone. DROP EXTENSION calls it through an event trigger.
+CREATE FUNCTION ml._release_everything() RETURNS bigint LANGUAGE plpgsql
+	SET search_path = pg_catalog, ml, pg_temp SET client_min_messages = warning
+AS $$
+DECLARE
+	captured ml.captured_tables;
+	released bigint := 0;
+BEGIN
+	FOR captured IN SELECT t.* FROM ml.captured_tables t WHERE t.status <> 'dropping' ORDER BY t.relation LOOP
+		PERFORM ml._release_table(captured.relation);
+		released := released + 1;
+	END LOOP;
+	DROP PUBLICATION IF EXISTS millrace;
+	RETURN released;
+END
+$$;
+
+CREATE FUNCTION ml._release_all(caller ml.caller) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+BEGIN
+	IF NOT pg_has_role(ml._role(caller), 'ml_admin', 'USAGE') THEN
+		RAISE EXCEPTION 'permission denied to release all tables' USING
+			ERRCODE = 'insufficient_privilege', HINT = 'Only members of ml_admin can.';
+	END IF;
+	RETURN ml._release_everything();
+END
+$$;
+
+CREATE FUNCTION ml.release_all() RETURNS bigint LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+	SELECT ml._release_all(ml.caller());
+END;
+
+COMMENT ON FUNCTION ml.release_all() IS
+	'Stops capturing every table and drops the publication; for members of ml_admin. Returns the number of tables. DROP EXTENSION does the same by itself.';
