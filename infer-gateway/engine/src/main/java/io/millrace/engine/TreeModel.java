@@ -11,6 +11,7 @@ import java.util.List;
  * @param baseMargins where each output's margin starts; {@code outputCount} values
  * @param trees in the order in which XGBoost adds them
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared, never changed after parsing
 record TreeModel(int featureCount, int outputCount, String objective, float[] baseMargins, List<Tree> trees) {
 
     /**
@@ -24,6 +25,7 @@ record TreeModel(int featureCount, int outputCount, String objective, float[] ba
      * @param value threshold of a split, value of a leaf (scaled by the tree's weight)
      * @param defaultLeft 1 where a missing feature goes left
      */
+    @SuppressWarnings("ArrayRecordComponent") // as above
     record Tree(int output, int depth, int[] left, int[] right, int[] feature, float[] value, byte[] defaultLeft) {
         int nodeCount() {
             return left.length;

@@ -80,8 +80,8 @@ final class UbjReader {
             case 'S' -> text(length(marker()));
             case 'd' -> (double) Float.intBitsToFloat(need(4).getInt());
             case 'D' -> need(8).getDouble();
-            case 'T' -> Boolean.TRUE;
-            case 'F' -> Boolean.FALSE;
+            case 'T' -> true;
+            case 'F' -> false;
             case 'Z' -> null;
             default -> integer(marker);
         };

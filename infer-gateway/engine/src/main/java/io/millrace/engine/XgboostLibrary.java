@@ -29,6 +29,9 @@ public final class XgboostLibrary {
     private static final String DELETED_MARK = " (deleted)";
 
     private static @Nullable String path;
+
+    /** Held, never read: see above. */
+    @SuppressWarnings("UnusedVariable")
     private static @Nullable NativeLibrary library;
 
     private XgboostLibrary() {}
