@@ -1,0 +1,79 @@
+package io.millrace.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.SplittableRandom;
+import ml.dmlc.xgboost4j.java.Booster;
+import ml.dmlc.xgboost4j.java.XGBoostError;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.LongRange;
+
+/** Damaged bytes give a typed error or a model that is safe to walk; never another exception, never an endless loop. */
+class TreeModelParserPropertyTest {
+    private static final byte[] MODEL = model();
+
+    private static byte[] model() {
+        float[] rows = TestingForests.rows(5, 60, 4, 0.1);
+        try {
+            Booster booster = TestingForests.train(
+                    rows,
+                    TestingForests.labels(5, rows, 4, 2),
+                    4,
+                    2,
+                    Map.of("objective", "binary:logistic", "max_depth", 2));
+            byte[] bytes = booster.toByteArray("ubj");
+            booster.dispose();
+            return bytes;
+        } catch (XGBoostError e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @org.junit.jupiter.api.Test
+    void everyPrefixIsRefused() {
+        for (int length = 0; length < MODEL.length; length++) {
+            ContractException refusal = refusalOf(Arrays.copyOf(MODEL, length));
+            assertThat(refusal).as("length %d", length).isNotNull();
+        }
+        assertThat(refusalOf(Arrays.copyOf(MODEL, MODEL.length + 1))).hasMessageStartingWith("model file must end");
+    }
+
+    @org.junit.jupiter.api.Test
+    void everyBitFlipIsRefusedOrSafe() {
+        for (int bit = 0; bit < MODEL.length * 8; bit++) {
+            byte[] damaged = MODEL.clone();
+            damaged[bit / 8] ^= (byte) (1 << bit % 8);
+            refusalOf(damaged);
+        }
+    }
+
+    @Property(tries = 500)
+    void manyDamagedBytesAreRefusedOrSafe(@ForAll @LongRange(min = 0) long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        byte[] damaged = MODEL.clone();
+        for (int count = random.nextInt(1, 12); count > 0; count--) {
+            damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
+        }
+        refusalOf(damaged);
+    }
+
+    private static @org.jspecify.annotations.Nullable ContractException refusalOf(byte[] bytes) {
+        try {
+            TreeModel model = TreeModelParser.parse(ByteBuffer.wrap(bytes));
+            float[] rows = new float[4 * Math.min(model.featureCount(), 1 << 16)];
+            if (rows.length == 4 * model.featureCount() && model.outputCount() < 64) {
+                FlatTrees.of(model).margins(rows, 4, new float[4 * model.outputCount()]);
+            }
+            return null;
+        } catch (ContractException e) {
+            assertThat(e.code()).isIn(ErrorCode.CORRUPT_PACKAGE, ErrorCode.UNSUPPORTED_KIND);
+            return e;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package io.millrace.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import ml.dmlc.xgboost4j.java.Booster;
+import ml.dmlc.xgboost4j.java.XGBoostError;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+
+/** Over random forests: the flat arrays, the native library and XGBoost's own interface give the same answers. */
+class XgboostScorerPropertyTest {
+    private static final float TOLERANCE = 1e-6f;
+    private static final int ROW_COUNT = 150;
+
+    record Forest(
+            String objective,
+            int classCount,
+            int width,
+            int depth,
+            int rounds,
+            int parallel,
+            double missing,
+            long seed) {
+        int scorerClasses() {
+            return objective.startsWith("multi:") || objective.startsWith("binary:") ? Math.max(2, classCount) : 0;
+        }
+
+        Map<String, Object> parameters() {
+            Map<String, Object> parameters = new HashMap<>();
+            parameters.put("objective", objective);
+            parameters.put("max_depth", depth);
+            parameters.put("seed", seed);
+            parameters.put("num_parallel_tree", parallel);
+            parameters.put("subsample", parallel > 1 ? 0.7 : 1.0);
+            if (objective.startsWith("multi:")) {
+                parameters.put("num_class", classCount);
+            }
+            if (seed % 5 == 0) {
+                parameters.put("base_score", 0.3);
+            }
+            if (seed % 7 == 0) {
+                parameters.put("rate_drop", 0.3);
+            }
+            if (seed % 3 == 0) {
+                parameters.put("grow_policy", "lossguide");
+                parameters.put("max_leaves", 20);
+                parameters.put("tree_method", "hist");
+            }
+            if (seed % 11 == 0) {
+                parameters.put("tree_method", "exact");
+                parameters.put("grow_policy", "depthwise");
+            }
+            return parameters;
+        }
+
+        int labelClasses() {
+            return switch (objective) {
+                case "binary:logistic", "binary:logitraw", "binary:hinge", "reg:logistic" -> 2;
+                case "multi:softprob", "multi:softmax" -> classCount;
+                case "rank:ndcg", "rank:pairwise" -> 4;
+                default -> 0;
+            };
+        }
+    }
+
+    @Provide
+    Arbitrary<Forest> forests() {
+        Arbitrary<String> objective = Arbitraries.of(
+                "binary:logistic",
+                "binary:logistic",
+                "binary:logitraw",
+                "binary:hinge",
+                "multi:softprob",
+                "multi:softprob",
+                "multi:softmax",
+                "reg:squarederror",
+                "reg:squarederror",
+                "reg:squaredlogerror",
+                "reg:pseudohubererror",
+                "reg:absoluteerror",
+                "reg:quantileerror",
+                "reg:logistic",
+                "reg:gamma",
+                "reg:tweedie",
+                "count:poisson",
+                "survival:cox",
+                "rank:ndcg",
+                "rank:pairwise");
+        return Combinators.combine(
+                        objective,
+                        Arbitraries.integers().between(2, 7),
+                        Arbitraries.integers().between(1, 40),
+                        Arbitraries.integers().between(1, 9),
+                        Arbitraries.integers().between(1, 25),
+                        Arbitraries.integers().between(1, 3),
+                        Arbitraries.of(0.0, 0.1, 0.5),
+                        Arbitraries.longs().between(1, 1_000_000))
+                .as(Forest::new);
+    }
+
+    @Property(tries = 150)
+    void bothWaysEqualXgboost(@ForAll("forests") Forest forest) throws XGBoostError, IOException {
+        float[] rows = TestingForests.rows(forest.seed(), ROW_COUNT, forest.width(), forest.missing());
+        float[] labels = TestingForests.labels(forest.seed(), rows, forest.width(), forest.labelClasses());
+        Map<String, Object> parameters = forest.parameters();
+        if (forest.objective().equals("reg:quantileerror")) {
+            parameters.put("quantile_alpha", 0.7);
+        }
+        Booster booster = TestingForests.train(rows, labels, forest.width(), forest.rounds(), parameters);
+        Path directory = Files.createTempDirectory("engine-property");
+        Path file = TestingForests.write(booster, directory);
+        float[] unseen = TestingForests.rows(forest.seed() + 9, ROW_COUNT, forest.width(), forest.missing());
+        try (XgboostScorer scorer =
+                XgboostScorer.load(file, TestingForests.manifest(forest.width(), forest.scorerClasses()))) {
+            float[] flat = new float[ROW_COUNT * scorer.outputs()];
+            float[] natively = new float[ROW_COUNT * scorer.outputs()];
+            scorer.scoreFlat(unseen, ROW_COUNT, flat);
+            scorer.scoreNative(unseen, ROW_COUNT, natively);
+            assertThat(flat).isEqualTo(natively);
+            if (answersAreXgboosts(forest)) {
+                float[] expected = TestingForests.predict(booster, unseen, forest.width());
+                assertThat(flat).hasSize(expected.length);
+                for (int index = 0; index < expected.length; index++) {
+                    assertThat(difference(flat[index], expected[index])).isLessThanOrEqualTo(TOLERANCE);
+                }
+            }
+        } finally {
+            booster.dispose();
+            Files.deleteIfExists(file);
+            Files.deleteIfExists(directory);
+        }
+    }
+
+    /** Where a probability is asked and XGBoost answers something else (a class, a margin, two columns), ours differs. */
+    private static boolean answersAreXgboosts(Forest forest) {
+        return switch (forest.objective()) {
+            case "multi:softmax", "binary:logitraw" -> false;
+            case "multi:softprob" -> forest.classCount() > 2;
+            default -> true;
+        };
+    }
+
+    private static float difference(float actual, float expected) {
+        if (Float.floatToIntBits(actual) == Float.floatToIntBits(expected)) {
+            return 0;
+        }
+        return Math.abs(actual - expected) / Math.max(1, Math.abs(expected));
+    }
+}
