@@ -50,7 +50,7 @@ final class TestingForests {
             double sum = random.nextDouble();
             for (int feature = 0; feature < width; feature++) {
                 float value = rows[row * width + feature];
-                sum += Float.isNaN(value) ? 0.5 : Math.abs(Math.sin(value * (feature + 1)));
+                sum += Float.isNaN(value) ? 0.5 : Math.abs(Math.sin((double) value * (feature + 1)));
             }
             labels[row] = classCount == 0 ? (float) sum : (float) ((long) (sum * 1.7) % classCount);
         }
