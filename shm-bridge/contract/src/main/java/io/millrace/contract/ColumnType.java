@@ -1,5 +1,7 @@
 package io.millrace.contract;
 
+import java.util.Locale;
+
 /**
  * Type of a value as it travels in a row. PostgreSQL's numeric travels as {@link #FLOAT64}; enum, uuid, varchar and
  * text as {@link #TEXT}.
@@ -42,6 +44,31 @@ public enum ColumnType {
     /** Bytes of one value on the wire; -1 when the value carries its own length. */
     public int wireLength() {
         return wireLength;
+    }
+
+    /** Its name in JSON: lower case. */
+    public String text() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * The type with a name.
+     *
+     * @param text as in JSON
+     * @throws ContractException {@link ErrorCode#UNSUPPORTED_TYPE} if no type has the name
+     */
+    public static ColumnType of(String text) {
+        for (ColumnType type : values()) {
+            if (type.text().equals(text)) {
+                return type;
+            }
+        }
+        throw new ContractException(ErrorCode.UNSUPPORTED_TYPE, "column type is unknown: type=" + text);
+    }
+
+    /** Whether its values are numbers in their own right: boolean, integer or floating. */
+    public boolean isNumeric() {
+        return this == BOOLEAN || this == INT64 || this == FLOAT64;
     }
 
     /** Whether {@link RowReader#int64} reads it. */
