@@ -1,0 +1,148 @@
+package io.millrace.gateway;
+
+import io.millrace.contract.JsonText;
+import io.millrace.gateway.core.Pipeline;
+import io.millrace.gateway.memory.SharedMemoryConnector;
+import io.millrace.gateway.metrics.GatewayMetrics;
+import io.millrace.gateway.model.ModelCache;
+import io.millrace.gateway.model.PackageLoader;
+import io.millrace.region.Region;
+import io.millrace.store.ModelStore;
+import io.millrace.store.StoreConfig;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The running gateway: region, pipeline, models, metrics, in the order in which they are started and, reversed, stopped.
+ */
+public final class Gateway implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Gateway.class);
+
+    private final GatewayConfig config;
+    private final GatewayMetrics metrics;
+    private final ModelStore store;
+    private final ModelCache models;
+    private final Pipeline pipeline;
+    private final Region region;
+    private final SharedMemoryConnector connector;
+    private final Heartbeat heartbeat;
+    private final int metricsPort;
+
+    private Gateway(GatewayConfig config, Region region, ModelStore store) throws IOException {
+        this.config = config;
+        this.region = region;
+        this.store = store;
+        this.metrics = new GatewayMetrics();
+        this.models = new ModelCache(
+                new PackageLoader(store, config.cacheDirectory(), config.cacheBytes(), config.queueRows()),
+                config.cacheBytes(),
+                metrics);
+        this.pipeline = new Pipeline(config.pipeline(), models, metrics, this::status, System::nanoTime);
+        this.connector = new SharedMemoryConnector(region, pipeline, config.spinNanos());
+        register();
+        this.metricsPort = metrics.serve(config.metricsHost(), config.metricsPort());
+        connector.start();
+        this.heartbeat = new Heartbeat(region, config.heartbeat(), connector::isAlive);
+        log.info(
+                "gateway serves: directory={}, metrics=http://{}:{}/metrics, version={}",
+                config.region().directory(),
+                config.metricsHost(),
+                metricsPort,
+                version());
+    }
+
+    /**
+     * Starts a gateway.
+     *
+     * @throws io.millrace.region.RegionException if the region cannot be made
+     * @throws IOException if the metrics' address cannot be bound
+     */
+    public static Gateway start(GatewayConfig config, StoreConfig storeConfig) throws IOException {
+        ModelStore store = new ModelStore(storeConfig);
+        Region region = null;
+        try {
+            region = Region.create(config.region());
+            return new Gateway(config, region, store);
+        } catch (IOException | RuntimeException e) {
+            if (region != null) {
+                region.close();
+            }
+            store.close();
+            throw e;
+        }
+    }
+
+    private void register() {
+        metrics.gauge("millrace_in_flight", "Requests that came in and did not end.", pipeline::inFlight);
+        metrics.gauge("millrace_pending_rows", "Rows that wait for their model.", pipeline::pendingRows);
+        metrics.gauge("millrace_models_resident", "Models in memory.", models::residentCount);
+        metrics.gauge("millrace_models_bytes", "Memory of the models.", models::residentBytes);
+        metrics.secondsGauge("millrace_heartbeat_age_seconds", "Age of the heartbeat.", region::heartbeatAgeNanos);
+        metrics.gauge("millrace_connections", "Connected database sessions.", region.doorbell()::connectionCount);
+        metrics.gauge(
+                "millrace_slots_used",
+                "Slots of the region in use.",
+                () -> region.slots().census().usedCount());
+        metrics.gauge(
+                "millrace_slots_reclaimed",
+                "Slots taken from dead owners since the start.",
+                region.sweeper()::reclaimedCount);
+    }
+
+    private String status() {
+        byte[] json = JsonText.of(out -> {
+            out.writeStartObject();
+            out.writeStringField("worker", "gateway");
+            out.writeNumberField("pid", ProcessHandle.current().pid());
+            out.writeStringField("version", version());
+            // Without the request that asks.
+            out.writeNumberField("in-flight", Math.max(0, pipeline.inFlight() - 1));
+            out.writeNumberField("queue-depth", pipeline.pendingRows());
+            out.writeNumberField("models-loaded", models.residentCount());
+            out.writeEndObject();
+        });
+        return new String(json, StandardCharsets.UTF_8);
+    }
+
+    private static String version() {
+        return Optional.ofNullable(Gateway.class.getPackage().getImplementationVersion())
+                .orElse("development");
+    }
+
+    /** Port of the metrics. */
+    public int metricsPort() {
+        return metricsPort;
+    }
+
+    /** Waits until the gateway can serve no more; null when it was closed, else what ended it. */
+    public @Nullable Throwable awaitEnd() throws InterruptedException {
+        return connector.awaitEnd();
+    }
+
+    /** Refuses new requests, answers those in flight, and ends. */
+    @Override
+    public void close() {
+        log.info("gateway drains: inFlight={}", pipeline.inFlight());
+        connector.drain();
+        pipeline.drain();
+        boolean idle = pipeline.awaitIdle(config.drain().toNanos());
+        if (!idle) {
+            log.warn("requests are abandoned: inFlight={}", pipeline.inFlight());
+        }
+        heartbeat.close();
+        connector.close();
+        pipeline.close();
+        models.close();
+        store.close();
+        metrics.close();
+        // Unmapping under a thread that still works on a slot would crash the process.
+        if (idle) {
+            region.close();
+        }
+        log.info("gateway ends");
+    }
+}

@@ -1,0 +1,64 @@
+package io.millrace.gateway;
+
+import io.millrace.contract.ConfigFile;
+import io.millrace.gateway.core.PipelineConfig;
+import io.millrace.region.RegionConfig;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What {@code gateway.properties} says.
+ *
+ * @param heartbeat how often the region's heartbeat is renewed and dead owners are looked for
+ * @param metricsHost address of the Prometheus endpoint
+ * @param metricsPort its port; 0 takes any free one
+ * @param cacheDirectory local copies of packages
+ * @param cacheBytes memory of all resident models
+ * @param queueRows rows that may wait for one model
+ * @param spinNanos how long the dispatcher looks for work before it sleeps
+ * @param drain how long requests in flight may take at shutdown
+ */
+public record GatewayConfig(
+        RegionConfig region,
+        PipelineConfig pipeline,
+        Duration heartbeat,
+        String metricsHost,
+        int metricsPort,
+        Path cacheDirectory,
+        long cacheBytes,
+        int queueRows,
+        long spinNanos,
+        Duration drain) {
+
+    /**
+     * Reads the file.
+     *
+     * @throws io.millrace.contract.ContractException {@link io.millrace.contract.ErrorCode#INVALID_CONFIG} if a key is
+     *     missing, unknown or out of range
+     */
+    public static GatewayConfig from(ConfigFile file) {
+        RegionConfig region = new RegionConfig(
+                file.path("region-directory"),
+                file.optional("region-group"),
+                Duration.ofMillis(file.longValue("heartbeat-limit-millis", 5_000, 500, 600_000)),
+                file.bool("region-sparse", false));
+        PipelineConfig pipeline = new PipelineConfig(
+                file.integer("worker-count", 2, 1, 256),
+                file.integer("max-batch-rows", 512, 1, 1 << 20),
+                TimeUnit.MICROSECONDS.toNanos(file.longValue("inline-micros", 250, 0, 100_000)));
+        GatewayConfig config = new GatewayConfig(
+                region,
+                pipeline,
+                Duration.ofMillis(file.longValue("heartbeat-millis", 500, 50, 10_000)),
+                file.string("metrics-host", "127.0.0.1"),
+                file.integer("metrics-port", 9187, 0, 65_535),
+                file.path("cache-directory"),
+                file.longValue("cache-bytes", 268_435_456, 1 << 20, Long.MAX_VALUE),
+                file.integer("queue-rows", 65_536, 1, 1 << 24),
+                TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 5, 0, 1_000)),
+                Duration.ofMillis(file.longValue("drain-millis", 10_000, 0, 600_000)));
+        file.rejectUnknownKeys();
+        return config;
+    }
+}

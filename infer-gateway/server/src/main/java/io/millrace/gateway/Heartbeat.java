@@ -1,0 +1,59 @@
+package io.millrace.gateway;
+
+import io.millrace.region.Region;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Renews the region's heartbeat while the gateway is well, and looks for slots of dead owners. Threads: its own. */
+final class Heartbeat implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Heartbeat.class);
+
+    private final Region region;
+    private final BooleanSupplier healthy;
+    private final long intervalMillis;
+    private final Thread thread;
+    private boolean stopping;
+
+    /**
+     * Begins to beat.
+     *
+     * @param healthy when it says no, the heartbeat ages and backends stop waiting
+     */
+    Heartbeat(Region region, Duration interval, BooleanSupplier healthy) {
+        this.region = region;
+        this.healthy = healthy;
+        this.intervalMillis = interval.toMillis();
+        this.thread = new Thread(this::run, "heartbeat");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private synchronized void run() {
+        try {
+            while (!stopping) {
+                if (healthy.getAsBoolean()) {
+                    region.beat();
+                }
+                region.sweeper().sweep();
+                wait(intervalMillis);
+            }
+        } catch (InterruptedException e) {
+            log.warn("heartbeat is interrupted");
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            stopping = true;
+            notifyAll();
+        }
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.millrace.gateway.core;
+
+import java.util.ArrayDeque;
+
+/**
+ * Requests that wait for one model, first in first out, bounded in rows. Threads: any.
+ *
+ * <p>It also remembers whether the {@link RunQueue} holds it, so that it is there at most once.
+ */
+final class ModelQueue {
+    private final ServedModel model;
+    private final int rowLimit;
+    private final ArrayDeque<Request> waiting = new ArrayDeque<>();
+    private int waitingRows;
+    private boolean scheduled;
+
+    ModelQueue(ServedModel model, int rowLimit) {
+        this.model = model;
+        this.rowLimit = rowLimit;
+    }
+
+    ServedModel model() {
+        return model;
+    }
+
+    /** Appends a request; false when its rows do not fit. */
+    synchronized boolean offer(Request request) {
+        // A request larger than the whole queue is taken when it is alone, or it could never be served.
+        if (waitingRows != 0 && waitingRows + request.rowCount() > rowLimit) {
+            return false;
+        }
+        waiting.addLast(request);
+        waitingRows += request.rowCount();
+        return true;
+    }
+
+    /**
+     * Takes what waits, up to a number of rows; at least one request if there is any.
+     *
+     * @param batch receives the requests
+     */
+    synchronized void take(Batch batch, int rowsMax) {
+        Request next = waiting.peekFirst();
+        while (next != null && (batch.isEmpty() || batch.rowCount() + next.rowCount() <= rowsMax)) {
+            waiting.removeFirst();
+            waitingRows -= next.rowCount();
+            batch.add(next);
+            next = waiting.peekFirst();
+        }
+    }
+
+    int rowLimit() {
+        return rowLimit;
+    }
+
+    synchronized int waitingRows() {
+        return waitingRows;
+    }
+
+    /** Whether the caller must put it into the run queue: it has work and is not there. */
+    synchronized boolean shouldSchedule() {
+        if (scheduled || waiting.isEmpty()) {
+            return false;
+        }
+        scheduled = true;
+        return true;
+    }
+
+    /** The run queue gave it to a worker. */
+    synchronized void unscheduled() {
+        scheduled = false;
+    }
+}

@@ -1,0 +1,113 @@
+package io.millrace.gateway.core;
+
+import io.millrace.contract.RowReader;
+import io.millrace.contract.envelope.ModelReference;
+import io.millrace.contract.fitted.BoundTransform;
+import io.millrace.contract.layout.RequestKind;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * A request has one owner at a time: the connector that fills it, then the pipeline, then whoever completes it. The
+ * completion is the last touch, after which the connector may reuse the object for its next request. So a busy gateway
+ * allocates no request objects.
+ */
+/**
+ * One request on its way through the pipeline.
+ *
+ * <p>Threads: one at a time, except {@link #isWanted}.
+ */
+public abstract class Request {
+    private RequestKind kind = RequestKind.ECHO;
+    private long modelKey;
+    private long deadlineNanos;
+    private long acceptedNanos;
+    private int rowCount;
+    private long traceIdHigh;
+    private long traceIdLow;
+
+    // The pipeline's part.
+    @Nullable
+    ServedModel model;
+
+    @Nullable
+    BoundTransform transform;
+
+    /** First of its rows in the batch that holds it. */
+    int firstRow;
+
+    /**
+     * Begins the next use of the object.
+     *
+     * @param modelKey see {@link io.millrace.contract.layout.SlotLayout#MODEL_KEY_OFFSET}
+     * @param deadlineNanos of the pipeline's clock
+     * @param acceptedNanos of the pipeline's clock: now
+     * @param rowCount rows, or 0 for a kind without rows
+     */
+    protected final void open(RequestKind kind, long modelKey, long deadlineNanos, long acceptedNanos, int rowCount) {
+        this.kind = kind;
+        this.modelKey = modelKey;
+        this.deadlineNanos = deadlineNanos;
+        this.acceptedNanos = acceptedNanos;
+        this.rowCount = rowCount;
+        this.model = null;
+        this.transform = null;
+    }
+
+    /** The caller's trace, for logs; big-endian halves of the W3C trace id. */
+    protected final void trace(long traceIdHigh, long traceIdLow) {
+        this.traceIdHigh = traceIdHigh;
+        this.traceIdLow = traceIdLow;
+    }
+
+    public final RequestKind kind() {
+        return kind;
+    }
+
+    public final long modelKey() {
+        return modelKey;
+    }
+
+    public final long deadlineNanos() {
+        return deadlineNanos;
+    }
+
+    public final long acceptedNanos() {
+        return acceptedNanos;
+    }
+
+    public final int rowCount() {
+        return rowCount;
+    }
+
+    /** 32 hexadecimal digits. */
+    public final String traceId() {
+        return String.format("%016x%016x", traceIdHigh, traceIdLow);
+    }
+
+    /** Whether the caller still waits; any thread may ask. */
+    public abstract boolean isWanted();
+
+    /**
+     * Where the model's package is, if the caller told.
+     *
+     * @throws io.millrace.contract.ContractException if it told nonsense
+     */
+    public abstract @Nullable ModelReference reference();
+
+    /** Columns of the rows; null when the caller named a descriptor that is not known here. */
+    public abstract @Nullable RowSchema schema();
+
+    /**
+     * The rows, first to last: the n-th call gives the n-th row, as a view that the next call moves.
+     *
+     * @throws io.millrace.contract.ContractException if the bytes of the rows break the envelope
+     */
+    public abstract RowReader nextRow();
+
+    /** The bytes of an {@link RequestKind#ECHO}. */
+    public abstract ByteBuffer payload();
+
+    /** Where the answer goes. */
+    public abstract Completion completion();
+}

@@ -1,0 +1,87 @@
+package io.millrace.gateway.core;
+
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+
+/**
+ * How every request ends: counted, its model given back, handed over. The hand-over comes last, since the connector may
+ * reuse the object from then on. Threads: any.
+ */
+final class Settlement {
+    private final Observer observer;
+    private final LongSupplier clock;
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final AtomicInteger pendingRows = new AtomicInteger();
+
+    Settlement(Observer observer, LongSupplier clock) {
+        this.observer = observer;
+        this.clock = clock;
+    }
+
+    /** A request came in. */
+    void open() {
+        inFlight.incrementAndGet();
+    }
+
+    /** Requests that came in and did not end. */
+    int inFlight() {
+        return inFlight.get();
+    }
+
+    /** Rows entered a queue, or left it when negative. */
+    void pend(int rowCount) {
+        pendingRows.addAndGet(rowCount);
+    }
+
+    /** Rows in all queues. */
+    int pendingRows() {
+        return pendingRows.get();
+    }
+
+    /** The answer is written: hands it over. */
+    void complete(Request request) {
+        close(request, ErrorCode.OK);
+        request.completion().complete();
+    }
+
+    void fail(Request request, ContractException failure) {
+        fail(request, failure.code(), String.valueOf(failure.getMessage()));
+    }
+
+    void fail(Request request, ErrorCode code, String message) {
+        close(request, code);
+        request.completion().fail(code, message, hint(code));
+    }
+
+    void failDeadline(Request request, long now) {
+        fail(
+                request,
+                ErrorCode.DEADLINE_EXCEEDED,
+                "request waited longer than its deadline: lateNanos=" + (now - request.deadlineNanos()));
+    }
+
+    private void close(Request request, ErrorCode code) {
+        observer.answered(request.kind(), code, clock.getAsLong() - request.acceptedNanos());
+        ServedModel model = request.model;
+        if (model != null) {
+            request.model = null;
+            model.release();
+        }
+        inFlight.decrementAndGet();
+    }
+
+    private static String hint(ErrorCode code) {
+        return switch (code) {
+            case QUEUE_FULL -> "Send fewer requests at once, or raise queue-rows in gateway.properties.";
+            case DEADLINE_EXCEEDED -> "Raise ml.timeout_ms, or send fewer rows at once.";
+            case SHUTTING_DOWN -> "The gateway is being stopped; call again when it is back.";
+            case PAYLOAD_TOO_LARGE -> "Send fewer rows in one request.";
+            case MODEL_TOO_LARGE -> "Raise cache-bytes in gateway.properties and the gateway's memory.";
+            case STORE_UNAVAILABLE -> "Check store.properties of the gateway and that the store can be reached.";
+            case CORRUPT_PACKAGE, CORRUPT_FITTED -> "Deploy another model, or train again.";
+            default -> "";
+        };
+    }
+}

@@ -1,0 +1,56 @@
+package io.millrace.gateway.memory;
+
+import io.millrace.contract.Column;
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import io.millrace.contract.envelope.RequestEnvelope;
+import io.millrace.gateway.core.RowSchema;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * A hash stands for a descriptor for all connections, not only for the one that sent it: the hash is checked against
+ * the bytes when they come, so it means the same to everybody, and a new backend need not send what another one has
+ * sent. When the cache is full it is emptied, and the backends are asked again.
+ */
+/** Descriptors that backends have sent, by hash. Threads: any. */
+final class DescriptorCache {
+    private final int limit;
+    private final ConcurrentHashMap<Long, RowSchema> schemas = new ConcurrentHashMap<>();
+
+    DescriptorCache(int limit) {
+        this.limit = limit;
+    }
+
+    /**
+     * The columns of a request.
+     *
+     * @return null when the request does not bring its descriptor and nobody brought it before
+     * @throws ContractException {@link ErrorCode#INVALID_ENVELOPE} if the descriptor is malformed, or its hash is
+     *     another descriptor's too
+     */
+    @Nullable
+    RowSchema schema(RequestEnvelope request) {
+        long hash = request.descriptorHash();
+        RowSchema known = schemas.get(hash);
+        if (!request.hasDescriptor()) {
+            return known;
+        }
+        List<Column> columns = request.descriptor();
+        if (known == null) {
+            if (schemas.size() >= limit) {
+                schemas.clear();
+            }
+            RowSchema schema = new RowSchema(columns);
+            RowSchema raced = schemas.putIfAbsent(hash, schema);
+            known = raced == null ? schema : raced;
+        }
+        if (!known.columns().equals(columns)) {
+            throw new ContractException(
+                    ErrorCode.INVALID_ENVELOPE,
+                    "descriptor hash stands for another descriptor: hash=0x" + Long.toHexString(hash));
+        }
+        return known;
+    }
+}

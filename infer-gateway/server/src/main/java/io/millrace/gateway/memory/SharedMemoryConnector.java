@@ -1,0 +1,137 @@
+package io.millrace.gateway.memory;
+
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import io.millrace.gateway.core.Connector;
+import io.millrace.gateway.core.Pipeline;
+import io.millrace.region.Region;
+import io.millrace.region.SlotTable;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * The dispatcher takes every slot that is ready, submits the lot, lets the pipeline run what is short, and looks again.
+ * When there is nothing it spins for a few microseconds (a busy session sends its next request that soon) and sleeps on
+ * the doorbell. While it is busy it looks at its connections about once a millisecond, so that new sessions get in.
+ */
+/** Serves the slots of a region. Threads: one of its own. */
+public final class SharedMemoryConnector implements Connector {
+    private static final Logger log = LoggerFactory.getLogger(SharedMemoryConnector.class);
+    private static final int DESCRIPTOR_LIMIT = 4096;
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final Region region;
+    private final Pipeline pipeline;
+    private final long spinNanos;
+    private final SlotRequest[] requests;
+    private final Thread dispatcher;
+    private volatile boolean stopping;
+    private volatile @Nullable Throwable failure;
+
+    /**
+     * A connector that does nothing until {@link #start}.
+     *
+     * @param spinNanos how long the dispatcher looks for work before it sleeps
+     */
+    public SharedMemoryConnector(Region region, Pipeline pipeline, long spinNanos) {
+        this.region = region;
+        this.pipeline = pipeline;
+        this.spinNanos = spinNanos;
+        DescriptorCache descriptors = new DescriptorCache(DESCRIPTOR_LIMIT);
+        this.requests = new SlotRequest[region.slots().slotCount()];
+        for (int slotIndex = 0; slotIndex < requests.length; slotIndex++) {
+            requests[slotIndex] = new SlotRequest(region, descriptors, slotIndex);
+        }
+        this.dispatcher = new Thread(this::dispatch, "dispatcher");
+    }
+
+    @Override
+    public void start() {
+        dispatcher.start();
+        region.serve();
+    }
+
+    /** Whether the dispatcher still serves. */
+    public boolean isAlive() {
+        return dispatcher.isAlive();
+    }
+
+    /** Waits until the dispatcher ends; null when it was told to, else what ended it. */
+    public @Nullable Throwable awaitEnd() throws InterruptedException {
+        dispatcher.join();
+        return failure;
+    }
+
+    private void dispatch() {
+        try {
+            serve();
+        } catch (IOException | RuntimeException | Error e) {
+            failure = e;
+            log.error("dispatcher failed", e);
+        }
+    }
+
+    private void serve() throws IOException {
+        SlotTable slots = region.slots();
+        Pipeline.Burst burst = pipeline.burst();
+        int[] taken = new int[slots.slotCount()];
+        long[] words = new long[slots.slotCount()];
+        long polledNanos = System.nanoTime();
+        long idleSinceNanos = polledNanos;
+        while (!stopping) {
+            int count = slots.takeReady(taken, words);
+            long now = System.nanoTime();
+            if (count > 0) {
+                for (int index = 0; index < count; index++) {
+                    submit(burst, requests[taken[index]], words[index], now);
+                }
+                burst.run();
+                idleSinceNanos = System.nanoTime();
+                if (idleSinceNanos - polledNanos > POLL_NANOS) {
+                    region.doorbell().poll();
+                    polledNanos = idleSinceNanos;
+                }
+            } else if (now - idleSinceNanos < spinNanos) {
+                Thread.onSpinWait();
+            } else {
+                region.doorbell().await();
+                polledNanos = System.nanoTime();
+                idleSinceNanos = polledNanos;
+            }
+        }
+    }
+
+    private static void submit(Pipeline.Burst burst, SlotRequest request, long word, long now) {
+        try {
+            request.begin(word, now);
+        } catch (ContractException e) {
+            log.warn("request is malformed: code={}, reason={}", e.code(), e.getMessage());
+            request.fail(e.code(), String.valueOf(e.getMessage()), "");
+            return;
+        } catch (RuntimeException e) {
+            log.error("request cannot be read", e);
+            request.fail(ErrorCode.INTERNAL, "request cannot be read: reason=" + e, "");
+            return;
+        }
+        burst.submit(request);
+    }
+
+    @Override
+    public void drain() {
+        region.drain();
+    }
+
+    @Override
+    public void close() {
+        stopping = true;
+        region.doorbell().wake();
+        try {
+            dispatcher.join(TimeUnit.SECONDS.toMillis(10));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

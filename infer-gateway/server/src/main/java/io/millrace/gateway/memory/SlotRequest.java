@@ -1,0 +1,189 @@
+package io.millrace.gateway.memory;
+
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import io.millrace.contract.RowReader;
+import io.millrace.contract.envelope.ModelReference;
+import io.millrace.contract.envelope.RequestEnvelope;
+import io.millrace.contract.envelope.ResponseEncoder;
+import io.millrace.contract.envelope.WireRow;
+import io.millrace.contract.layout.RequestKind;
+import io.millrace.contract.layout.SlotLayout;
+import io.millrace.contract.layout.ValueKind;
+import io.millrace.gateway.core.Completion;
+import io.millrace.gateway.core.Request;
+import io.millrace.gateway.core.RowSchema;
+import io.millrace.region.Region;
+import io.millrace.region.SlotTable;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The request in one slot; one object per slot, reused, since a slot holds one request at a time. It reads the request
+ * slab where it lies and writes the answer where the backend reads it.
+ */
+final class SlotRequest extends Request implements Completion {
+    private static final WireRow NO_ROWS = new WireRow(List.of());
+
+    private final Region region;
+    private final SlotTable slots;
+    private final DescriptorCache descriptors;
+    private final int slotIndex;
+    private final ByteBuffer requestSlab;
+    private final ByteBuffer responseSlab;
+    private final ByteBuffer payloadView;
+    private final RequestEnvelope envelope = new RequestEnvelope();
+    private final ResponseEncoder encoder = new ResponseEncoder();
+
+    private long runningWord;
+    private int connectionId;
+    private @Nullable RowSchema rowSchema;
+    private WireRow row = NO_ROWS;
+    private boolean rowsBegun;
+    private int rowsLeft;
+
+    SlotRequest(Region region, DescriptorCache descriptors, int slotIndex) {
+        this.region = region;
+        this.slots = region.slots();
+        this.descriptors = descriptors;
+        this.slotIndex = slotIndex;
+        this.requestSlab = slots.requestSlab(slotIndex);
+        this.responseSlab = slots.responseSlab(slotIndex);
+        this.payloadView = requestSlab.duplicate();
+    }
+
+    /**
+     * Begins with what the slot holds now.
+     *
+     * @param word of the slot, in state RUNNING
+     * @param nowNanos when the dispatcher took it
+     * @throws ContractException if the line or the envelope is malformed; {@link #fail} is possible
+     */
+    void begin(long word, long nowNanos) {
+        runningWord = word;
+        connectionId = slots.connectionId(slotIndex);
+        slots.recordTaken(slotIndex, nowNanos);
+        rowsBegun = false;
+        int length = slots.requestLength(slotIndex);
+        if (length < 0 || length > SlotLayout.SLAB_LENGTH) {
+            throw new ContractException(
+                    ErrorCode.PAYLOAD_TOO_LARGE,
+                    "request must fit its slab: length=" + Integer.toUnsignedString(length) + ", limitLength="
+                            + SlotLayout.SLAB_LENGTH);
+        }
+        RequestKind kind = RequestKind.of(slots.kind(slotIndex));
+        envelope.wrap(requestSlab, 0, length);
+        rowsLeft = envelope.rowCount();
+        open(kind, slots.modelKey(slotIndex), slots.deadlineNanos(slotIndex), nowNanos, kind.hasRows() ? rowsLeft : 0);
+        trace(slots.traceIdHigh(slotIndex), slots.traceIdLow(slotIndex));
+    }
+
+    @Override
+    public boolean isWanted() {
+        return slots.isWanted(slotIndex, runningWord);
+    }
+
+    @Override
+    public @Nullable ModelReference reference() {
+        return envelope.hasModelReference() ? envelope.modelReference() : null;
+    }
+
+    @Override
+    public @Nullable RowSchema schema() {
+        RowSchema schema = descriptors.schema(envelope);
+        // A session asks with the same columns again and again, often through the same slot.
+        if (schema != null && schema != rowSchema) {
+            rowSchema = schema;
+            row = new WireRow(schema.columns());
+        }
+        return schema;
+    }
+
+    @Override
+    public RowReader nextRow() {
+        if (!rowsBegun) {
+            rowsBegun = true;
+            row.wrap(envelope);
+        }
+        if (!row.next()) {
+            throw new ContractException(
+                    ErrorCode.INVALID_ENVELOPE, "request has fewer rows than asked for: rowCount=" + rowCount());
+        }
+        if (--rowsLeft == 0) {
+            // Looks for bytes behind the last row and stays on it.
+            row.next();
+        }
+        return row;
+    }
+
+    @Override
+    public ByteBuffer payload() {
+        int offset = envelope.rowsOffset();
+        return payloadView.clear().position(offset).limit(offset + envelope.rowsLength());
+    }
+
+    @Override
+    public Completion completion() {
+        return this;
+    }
+
+    @Override
+    public void begin(ValueKind kind, int rowCount, long modelKey, long modelId) {
+        encoder.begin(responseSlab, 0, SlotLayout.SLAB_LENGTH, kind, rowCount, modelKey, modelId);
+    }
+
+    @Override
+    public void scalar(double value) {
+        encoder.scalar(value);
+    }
+
+    @Override
+    public void vector(double[] values, int count) {
+        encoder.vector(values, 0, count);
+    }
+
+    @Override
+    public void vector32(float[] values, int offset, int count) {
+        encoder.vector32(values, offset, count);
+    }
+
+    @Override
+    public void text(byte[] value) {
+        encoder.bytes(value);
+    }
+
+    @Override
+    public void full(double prediction, byte[] label, double[] probabilities, int count) {
+        encoder.full(prediction, label, probabilities, 0, count);
+    }
+
+    @Override
+    public void bytes(ByteBuffer value) {
+        encoder.bytes(value, value.position(), value.remaining());
+    }
+
+    @Override
+    public void rowFailed(ErrorCode code, String message) {
+        encoder.error(code, message);
+    }
+
+    @Override
+    public void complete() {
+        finish(encoder.length(), ErrorCode.OK);
+    }
+
+    @Override
+    public void fail(ErrorCode code, String message, String hint) {
+        finish(encoder.failure(responseSlab, 0, SlotLayout.SLAB_LENGTH, message, hint), code);
+    }
+
+    private void finish(int length, ErrorCode code) {
+        // The slot, and with it this object, may have its next request the moment it is finished.
+        int ringId = connectionId;
+        if (slots.finish(slotIndex, runningWord, length, code.code(), System.nanoTime())
+                && slots.ownerSleeps(slotIndex)) {
+            region.doorbell().ring(ringId);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package io.millrace.gateway.metrics;
+
+import static java.util.Objects.requireNonNull;
+
+import io.millrace.contract.ErrorCode;
+import io.millrace.contract.layout.RequestKind;
+import io.millrace.gateway.core.Observer;
+import io.millrace.gateway.model.LoadObserver;
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.GaugeWithCallback;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.exporter.httpserver.HTTPServer;
+import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All metrics of the gateway, and the endpoint that serves them. Threads: any.
+ *
+ * <p>A label combination is looked up once and kept, since several metrics change with every request.
+ */
+public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseable {
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    /** From a microsecond to ten seconds; the native histogram has finer ones of its own. */
+    private static final double[] SECONDS = {
+        1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.25,
+        0.5, 1, 2.5, 5, 10
+    };
+
+    private final PrometheusRegistry registry = new PrometheusRegistry();
+    private final Counter requests;
+    private final Map<RequestKind, Map<ErrorCode, CounterDataPoint>> requestPoints = new EnumMap<>(RequestKind.class);
+    private final CounterDataPoint rows;
+    private final CounterDataPoint executions;
+    private final Counter rejects;
+    private final Counter loads;
+    private final CounterDataPoint evictions;
+    private final DistributionDataPoint queueSeconds;
+    private final DistributionDataPoint transformSeconds;
+    private final DistributionDataPoint scoreSeconds;
+    private final DistributionDataPoint totalSeconds;
+    private final DistributionDataPoint loadSeconds;
+    private @Nullable HTTPServer server;
+
+    /** Registers everything the pipeline and the model cache report. */
+    public GatewayMetrics() {
+        requests = counter("millrace_request_total", "Requests that ended, by kind and result.", "kind", "code");
+        for (RequestKind kind : RequestKind.values()) {
+            requestPoints.put(kind, new ConcurrentHashMap<>());
+        }
+        rows = counter("millrace_rows_total", "Rows that were scored.").labelValues();
+        executions = counter(
+                        "millrace_executions_total", "Batches that were scored; rows per execution is the mean batch.")
+                .labelValues();
+        rejects = counter("millrace_rejects_total", "Requests that admission refused, by reason.", "reason");
+        loads = counter("millrace_model_loads_total", "Model loads that ended, by result.", "code");
+        evictions = counter("millrace_model_evictions_total", "Models that left memory.")
+                .labelValues();
+        queueSeconds = histogram("millrace_queue_seconds", "From submission to the beginning of the batch.");
+        transformSeconds = histogram("millrace_transform_seconds", "Decoding and preprocessing of a batch.");
+        scoreSeconds = histogram("millrace_score_seconds", "Scoring of a batch.");
+        totalSeconds = histogram("millrace_total_seconds", "From submission to the answer.");
+        loadSeconds = histogram("millrace_model_load_seconds", "Fetching, verifying, loading and warming a model.");
+        JvmMetrics.builder().register(registry);
+    }
+
+    private Counter counter(String name, String help, String... labels) {
+        return Counter.builder().name(name).help(help).labelNames(labels).register(registry);
+    }
+
+    private DistributionDataPoint histogram(String name, String help) {
+        return Histogram.builder()
+                .name(name)
+                .help(help)
+                .classicUpperBounds(SECONDS)
+                .register(registry)
+                .labelValues();
+    }
+
+    /** Adds a value that is read when Prometheus asks. */
+    public void gauge(String name, String help, DoubleSupplier value) {
+        GaugeWithCallback.builder()
+                .name(name)
+                .help(help)
+                .callback(callback -> callback.call(value.getAsDouble()))
+                .register(registry);
+    }
+
+    /** As above, for nanoseconds that are told in seconds. */
+    public void secondsGauge(String name, String help, LongSupplier nanos) {
+        gauge(name, help, () -> nanos.getAsLong() / NANOS_PER_SECOND);
+    }
+
+    /**
+     * Serves {@code /metrics}.
+     *
+     * @return the port it listens on
+     * @throws IOException if the address cannot be bound
+     */
+    public int serve(String host, int port) throws IOException {
+        server = HTTPServer.builder()
+                .inetAddress(InetAddress.getByName(host))
+                .port(port)
+                .registry(registry)
+                .buildAndStart();
+        return server.getPort();
+    }
+
+    @Override
+    public void answered(RequestKind kind, ErrorCode code, long totalNanos) {
+        requireNonNull(requestPoints.get(kind))
+                .computeIfAbsent(code, unseen -> requests.labelValues(label(kind), label(unseen)))
+                .inc();
+        totalSeconds.observe(totalNanos / NANOS_PER_SECOND);
+    }
+
+    @Override
+    public void rejected(ErrorCode code) {
+        rejects.labelValues(label(code)).inc();
+    }
+
+    @Override
+    public void queued(long queueNanos) {
+        queueSeconds.observe(queueNanos / NANOS_PER_SECOND);
+    }
+
+    @Override
+    public void executed(int rowCount, long transformNanos, long scoreNanos) {
+        rows.inc(rowCount);
+        executions.inc();
+        transformSeconds.observe(transformNanos / NANOS_PER_SECOND);
+        scoreSeconds.observe(scoreNanos / NANOS_PER_SECOND);
+    }
+
+    @Override
+    public void loaded(ErrorCode code, long durationNanos) {
+        loads.labelValues(label(code)).inc();
+        loadSeconds.observe(durationNanos / NANOS_PER_SECOND);
+    }
+
+    @Override
+    public void evicted() {
+        evictions.inc();
+    }
+
+    private static String label(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Ends the endpoint. */
+    @Override
+    public void close() {
+        if (server != null) {
+            server.close();
+        }
+    }
+}

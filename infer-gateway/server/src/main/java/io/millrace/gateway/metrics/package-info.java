@@ -1,0 +1,5 @@
+/** What the gateway tells Prometheus. */
+@NullMarked
+package io.millrace.gateway.metrics;
+
+import org.jspecify.annotations.NullMarked;
