@@ -6,11 +6,11 @@ import io.millrace.contract.ModelManifest;
 import io.millrace.contract.Sha256;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +38,7 @@ public final class ModelStore implements AutoCloseable {
     private final StoreConfig config;
     private final ObjectStore objects;
     private final Map<Path, CompletableFuture<Path>> fetches = new ConcurrentHashMap<>();
+    private final LongAdder transfers = new LongAdder();
 
     /**
      * Opens the store; an object store is not contacted yet.
@@ -152,7 +153,7 @@ public final class ModelStore implements AutoCloseable {
             return await(first, directory);
         }
         try {
-            Path fetched = new PackageFetch(config, objects, directory, manifestSha256, target).run();
+            Path fetched = new PackageFetch(config, objects, directory, manifestSha256, target, transfers).run();
             mine.complete(fetched);
             return fetched;
         } catch (RuntimeException | Error e) {
@@ -195,9 +196,9 @@ public final class ModelStore implements AutoCloseable {
         return PackageFetch.readManifest(objects, directory);
     }
 
-    /** Files the store holds under a directory, for tests and tools. */
-    List<String> list(String directory) {
-        return objects.list(StorePath.validDirectory(directory));
+    /** Packages that were transferred into a cache, so far. */
+    public long transferCount() {
+        return transfers.sum();
     }
 
     @Override

@@ -176,7 +176,8 @@ final class ObjectStore implements AutoCloseable {
     private <T> T completed(String operation, String path, CompletableFuture<T> future, long timeoutMillis)
             throws MissingObject {
         try {
-            return future.orTimeout(timeoutMillis, TimeUnit.MILLISECONDS).get();
+            // The copy is given up, never OpenDAL's own future: its native side must find that one when it ends late.
+            return future.copy().orTimeout(timeoutMillis, TimeUnit.MILLISECONDS).get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ContractException(

@@ -18,7 +18,9 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,14 +44,22 @@ final class PackageFetch {
     private final String manifestSha256;
     private final Path target;
     private final Path cache;
+    private final LongAdder transfers;
 
-    PackageFetch(StoreConfig config, ObjectStore objects, String directory, String manifestSha256, Path target) {
+    PackageFetch(
+            StoreConfig config,
+            ObjectStore objects,
+            String directory,
+            String manifestSha256,
+            Path target,
+            LongAdder transfers) {
         this.config = config;
         this.objects = objects;
         this.directory = directory;
         this.manifestSha256 = manifestSha256;
         this.target = target;
-        this.cache = target.resolveSibling(".").normalize();
+        this.transfers = transfers;
+        this.cache = Objects.requireNonNull(target.getParent());
     }
 
     /** The verified copy, from the cache if it is there and sound. */
@@ -73,6 +83,7 @@ final class PackageFetch {
             Files.createDirectory(unfinished);
             transfer(unfinished);
             move(unfinished);
+            transfers.increment();
             return target;
         } catch (IOException e) {
             throw PackageFiles.ioFailed("package cannot be written to the cache", unfinished, e);
