@@ -68,15 +68,21 @@ public final class ColumnBatches implements Closeable {
         this.storedFields = new @Nullable Type[fields.size()];
         this.decoders = new @Nullable ColumnDecoder[fields.size()];
         List<Type> stored = new ArrayList<>();
+        Map<Integer, ColumnVector> seen = new HashMap<>();
         for (Types.NestedField field : fields) {
-            ColumnVector vector = new ColumnVector(field, FieldTypes.columnType(field), BATCH_ROWS, exact);
-            Type type = byId.get(field.fieldId());
-            storedFields[vectors.size()] = type;
-            if (type == null) {
-                Arrays.fill(vector.nulls, true);
-            } else if (!stored.contains(type)) {
-                stored.add(type);
+            ColumnVector vector = seen.get(field.fieldId());
+            if (vector == null) {
+                vector = new ColumnVector(field, FieldTypes.columnType(field), BATCH_ROWS, exact);
+                seen.put(field.fieldId(), vector);
+                Type type = byId.get(field.fieldId());
+                storedFields[vectors.size()] = type;
+                if (type == null) {
+                    Arrays.fill(vector.nulls, true);
+                } else {
+                    stored.add(type);
+                }
             }
+            // A column that is asked for twice, as key and as feature, has one vector and is decoded once.
             vectors.add(vector);
         }
         this.projection = new MessageType(schema.getName(), stored);
