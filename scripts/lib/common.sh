@@ -68,14 +68,19 @@ watched() {
   fi
 }
 
-# wait_until LABEL SECONDS LOG CMD..: bounded; says what it waits for and which log explains a failure.
+# wait_until LABEL SECONDS PROCESS LOG CMD..: bounded; says what it waits for and which log explains a failure. Gives up
+# at once when PROCESS is no longer there.
 wait_until() {
-  local label=$1 limit=$2 log=$3 begin now next
-  shift 3
+  local label=$1 limit=$2 process=$3 log=$4 begin now next
+  shift 4
   begin=$(date +%s)
   next=$((begin + 10))
   until "$@" >/dev/null 2>&1; do
     now=$(date +%s)
+    if ! process_running "$process"; then
+      [ ! -f "$log" ] || tail -n 15 "$log" >&2
+      die "$process ended while $label was awaited" "read $log"
+    fi
     if [ $((now - begin)) -ge "$limit" ]; then
       [ ! -f "$log" ] || tail -n 15 "$log" >&2
       die "gave up after $limit s waiting for $label" "read $log"

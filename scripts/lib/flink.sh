@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Flink from the assembled lib directory: JobManager, TaskManager, SQL client.
 
-FLINK_REST_LIMIT_SECONDS=120
+FLINK_WAIT_SECONDS=120
 
 # What Flink 2.3 needs opened on Java 17.
 FLINK_JAVA_FLAGS=()
@@ -58,6 +58,6 @@ flink_rest() { curl --silent --fail --max-time 5 "http://127.0.0.1:$(port flink-
 taskmanager_registered() { flink_rest /overview | grep -q '"taskmanagers":[1-9]'; }
 
 wait_for_flink() {
-  wait_until "Flink's REST endpoint" "$FLINK_REST_LIMIT_SECONDS" "$RUN/log/jobmanager.log" flink_rest /overview
-  wait_until "Flink's TaskManager to register" "$FLINK_REST_LIMIT_SECONDS" "$RUN/log/taskmanager.log" taskmanager_registered
+  wait_until "Flink's REST endpoint" "$FLINK_WAIT_SECONDS" jobmanager "$RUN/log/jobmanager.log" flink_rest /overview
+  wait_until "Flink's TaskManager to register" "$FLINK_WAIT_SECONDS" taskmanager "$RUN/log/taskmanager.log" taskmanager_registered
 }

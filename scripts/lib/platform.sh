@@ -14,25 +14,27 @@ process_log() {
   esac
 }
 
-# Jars are copied, so that a rebuild never changes what a running JVM has open. $RUN/flink/lib is replaced as a whole
-# and only while no JVM uses it.
+# Jars are copied, so that a rebuild never changes what a running JVM has open; replaced only while no JVM runs.
 install_jars() {
   local name
   for name in jobmanager taskmanager gateway snapshot train; do
     if process_running "$name"; then return; fi
   done
-  copy_jars "$CHECKOUT/flink-jobs/dist/target/lib" "$RUN/flink/lib"
+  rm -rf "$RUN/flink/tmp" "$RUN/flink/upload" # leftovers of killed processes
+  copy_jars "$RUN/flink/lib" "$CHECKOUT"/flink-jobs/dist/target/lib/*.jar
   install_service_jars
 }
 
-# copy_jars SOURCE TARGET: TARGET holds exactly the jars of SOURCE afterwards.
+# copy_jars TARGET FILE..: TARGET holds exactly these files afterwards.
 copy_jars() {
-  rm -rf "$2.new"
-  mkdir -p "$2.new"
-  cp "$1"/*.jar "$2.new/"
-  chmod -R a+rX "$2.new"
-  rm -rf "$2"
-  mv "$2.new" "$2"
+  local target=$1
+  shift
+  rm -rf "$target.new"
+  mkdir -p "$target.new"
+  cp "$@" "$target.new/"
+  chmod -R a+rX "$target.new"
+  rm -rf "$target"
+  mv "$target.new" "$target"
 }
 
 start_platform() {

@@ -8,6 +8,3 @@ CREATE ROLE millrace_worker;
 \endif
 ALTER ROLE millrace_worker LOGIN REPLICATION PASSWORD :'password';
 GRANT ml_worker TO millrace_worker;
-
--- Iceberg's JDBC catalog keeps its few rows here.
-CREATE SCHEMA IF NOT EXISTS ml_lake AUTHORIZATION millrace_worker;

@@ -28,7 +28,7 @@ render_configuration() {
   render_file postgresql.conf ' = ' \
     "port=$(port postgres)" \
     "unix_socket_directories='$(socket_dir)'" \
-    "ml.region_directory='$REGION'"
+    "ml.region_dir='$REGION'"
   render_file flink/config.yaml ': ' \
     "jobmanager.rpc.port=$(port flink-rpc)" \
     "blob.server.port=$(port flink-blob)" \
@@ -46,5 +46,20 @@ render_configuration() {
     "database-password=file:$RUN/secret/worker-password"
   render_file lake.properties = "warehouse-uri=$warehouse"
   render_file store.properties = "store-root=$RUN/store"
-  : "$flink"
+  render_file gateway.properties = \
+    "region-directory=$REGION" \
+    "cache-directory=$RUN/cache" \
+    "metrics-port=$(port gateway-metrics)"
+  render_file snapshot.properties = \
+    "flink-rest-uri=$flink" \
+    "job-jar=$RUN/lib/jobs/$SNAPSHOT_JAR" \
+    "checkpoint-uri=file://$RUN/checkpoints" \
+    "savepoint-uri=file://$RUN/savepoints" \
+    "state-directory=$RUN/snapshot" \
+    "stop-job-on-exit=true"
+  render_file train.properties = \
+    "flink-rest-uri=$flink" \
+    "job-jar=$RUN/lib/jobs/$TRAIN_JAR" \
+    "train-lib-directory=$RUN/lib/train" \
+    "matrix-directory=$RUN/matrix"
 }
