@@ -1,16 +1,21 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "project_cache.h"
+#include "request_wait.h"
+#include "row_error.h"
+#include "settings.h"
 
 PG_MODULE_MAGIC;
 
-/* Interim until the bridge lands in the next change */
-PG_FUNCTION_INFO_V1(millrace_load_model);
-Datum
-millrace_load_model(PG_FUNCTION_ARGS)
+void		_PG_init(void);
+
+/* Called once when a backend loads the library */
+void
+_PG_init(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_CANNOT_CONNECT_NOW),
-			 errmsg("the gateway is not available")));
-	PG_RETURN_VOID();
+	millrace_settings_define();
+	millrace_request_init();
+	millrace_cache_init();
+	millrace_row_error_init();
 }

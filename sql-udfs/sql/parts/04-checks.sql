@@ -87,7 +87,7 @@ BEGIN
 		FROM ml.projects p WHERE ml._may(caller, p.owner);
 		RAISE EXCEPTION 'project "%" does not exist', project_name USING
 			ERRCODE = 'undefined_object',
-			HINT = coalesce(format('Did you mean: %s?', nearest), 'ml.list_projects() lists the projects, ml.create_project() makes one.');
+			HINT = coalesce('Did you mean: ' || nearest || '?', 'ml.list_projects() lists the projects, ml.create_project() makes one.');
 	ELSIF NOT ml._may(caller, project.owner) THEN
 		RAISE EXCEPTION 'permission denied for project "%"', project_name USING
 			ERRCODE = 'insufficient_privilege', DETAIL = format('The project belongs to role "%s".', project.owner);

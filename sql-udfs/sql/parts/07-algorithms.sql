@@ -61,7 +61,7 @@ BEGIN
 		FROM ml._algorithms() a CROSS JOIN LATERAL unnest(a.aliases || a.algorithm) AS n (name) WHERE a.available;
 		RAISE EXCEPTION 'algorithm "%" is not known', _check_algorithm.algorithm USING
 			ERRCODE = 'invalid_parameter_value',
-			HINT = coalesce(format('Did you mean: %s? ', nearest), '') || format('Available for %s: %s.', _check_algorithm.task, available);
+			HINT = coalesce('Did you mean: ' || nearest || '? ', '') || format('Available for %s: %s.', _check_algorithm.task, available);
 	ELSIF known.available AND _check_algorithm.task = ANY (known.tasks) THEN
 		RETURN known.algorithm;
 	ELSIF known.algorithm = 'linear' THEN
@@ -126,7 +126,7 @@ BEGIN
 			WHERE h.algorithm = _check_hyperparams.algorithm;
 			RAISE EXCEPTION 'hyper-parameter "%" of algorithm "%" is not known', item.key, _check_hyperparams.algorithm USING
 				ERRCODE = 'invalid_parameter_value',
-				HINT = coalesce(format('Did you mean: %s?', nearest), 'ml.list_algorithms() lists them.');
+				HINT = coalesce('Did you mean: ' || nearest || '?', 'ml.list_algorithms() lists them.');
 		ELSIF checked ? known.name THEN
 			RAISE EXCEPTION 'hyper-parameter "%" is given twice', known.name USING
 				ERRCODE = 'invalid_parameter_value', DETAIL = format('It is also called %s.', array_to_string(known.aliases, ', '));

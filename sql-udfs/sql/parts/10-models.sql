@@ -57,11 +57,10 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION ml._deploy(caller ml.caller, wanted_id bigint)
-	RETURNS TABLE (project text, strategy text, algorithm text, model_id bigint)
-	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
+-- A model of a project the caller may use.
+CREATE FUNCTION ml._model(caller ml.caller, wanted_id bigint) RETURNS ml.models LANGUAGE plpgsql STABLE
+	SET search_path = pg_catalog, ml, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	chosen ml.models;
 	owning ml.projects;
@@ -72,7 +71,24 @@ BEGIN
 			ERRCODE = 'undefined_object', HINT = 'ml.list_models() lists them.';
 	END IF;
 	SELECT p.* INTO owning FROM ml.projects p WHERE p.project_id = chosen.project_id;
-	owning := ml._project(caller, owning.name);
+	IF NOT ml._may(caller, owning.owner) THEN
+		RAISE EXCEPTION 'permission denied for model %', wanted_id USING
+			ERRCODE = 'insufficient_privilege', DETAIL = format('Project "%s" belongs to role "%s".', owning.name, owning.owner);
+	END IF;
+	RETURN chosen;
+END
+$$;
+
+CREATE FUNCTION ml._deploy(caller ml.caller, wanted_id bigint)
+	RETURNS TABLE (project text, strategy text, algorithm text, model_id bigint)
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	chosen ml.models := ml._model(caller, wanted_id);
+	owning ml.projects;
+BEGIN
+	SELECT p.* INTO owning FROM ml.projects p WHERE p.project_id = chosen.project_id;
 	RETURN QUERY SELECT * FROM ml._deploy_model(caller, owning, chosen, 'specific');
 END
 $$;

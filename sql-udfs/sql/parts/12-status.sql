@@ -1,0 +1,40 @@
+-- The gateway as this session sees it.
+
+CREATE FUNCTION ml._gateway_heartbeat(OUT pid int, OUT age interval)
+	AS 'MODULE_PATHNAME', 'millrace_gateway_heartbeat' LANGUAGE C VOLATILE;
+
+CREATE FUNCTION ml._gateway_status() RETURNS text
+	AS 'MODULE_PATHNAME', 'millrace_gateway_status' LANGUAGE C VOLATILE;
+
+CREATE FUNCTION ml._worker_status()
+	RETURNS TABLE (worker text, pid int, alive boolean, heartbeat_age interval, in_flight int, queue_depth int, models_loaded int, version text)
+	LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	heartbeat record;
+	answer jsonb := '{}';
+	answered boolean := false;
+BEGIN
+	BEGIN
+		SELECT NULL::int AS pid, NULL::interval AS age INTO heartbeat;
+		SELECT h.* INTO heartbeat FROM ml._gateway_heartbeat() h;
+		answer := ml._gateway_status();
+		answered := true;
+	EXCEPTION WHEN cannot_connect_now OR admin_shutdown THEN
+		NULL; -- not running, or not responding: the row says so
+	END;
+	RETURN QUERY SELECT coalesce(answer ->> 'worker', 'gateway'), heartbeat.pid, answered, heartbeat.age,
+		(answer ->> 'in-flight')::int, (answer ->> 'queue-depth')::int, (answer ->> 'models-loaded')::int, answer ->> 'version';
+END
+$$;
+
+CREATE FUNCTION ml.worker_status()
+	RETURNS TABLE (worker text, pid int, alive boolean, heartbeat_age interval, in_flight int, queue_depth int, models_loaded int, version text)
+	LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+	SELECT * FROM ml._worker_status();
+END;
+
+COMMENT ON FUNCTION ml.worker_status() IS
+	'The gateway of this server: whether it is alive, how old its heartbeat is, what it works on. alive is false, and the rest NULL, when it does not run.';

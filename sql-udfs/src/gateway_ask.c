@@ -1,0 +1,98 @@
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "answer_decode.h"
+#include "funcapi.h"
+#include "millrace_layout.h"
+#include "project_cache.h"
+#include "region_attach.h"
+#include "request_wait.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+/* Asks something without rows; the one value of the answer follows in the reader */
+static MillraceReader
+ask(const MillraceMessage *message, uint16 value_kind, MillraceRequest **request)
+{
+	MillraceReader reader;
+	MillraceRowError error;
+
+	*request = millrace_request_start(message);
+	reader = millrace_answer_open(millrace_request_finish(*request), value_kind, 1, message->model_key);
+	if (!millrace_answer_row(&reader, &error))
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg_internal("%s", error.message)));
+	return reader;
+}
+
+/* Has the gateway load, verify and warm a model; returns when it is ready and raises when it is not */
+PG_FUNCTION_INFO_V1(millrace_load_model);
+Datum
+millrace_load_model(PG_FUNCTION_ARGS)
+{
+	MillraceModelName name = {.model_id = PG_GETARG_INT64(0)};
+	MillraceModel *model = millrace_model_copy(millrace_cache_lookup(&name));
+	MillraceMessage message = {
+		.kind = MILLRACE_KIND_LOAD,
+		.model_key = model->key,
+		.reference = model->reference,
+		.reference_length = model->reference_length,
+		.send_reference = true
+	};
+	MillraceRequest *request;
+
+	ask(&message, MILLRACE_VALUE_TEXT, &request);
+	millrace_request_free(request);
+	PG_RETURN_VOID();
+}
+
+/* Sends bytes to the gateway and back */
+PG_FUNCTION_INFO_V1(millrace_echo);
+Datum
+millrace_echo(PG_FUNCTION_ARGS)
+{
+	bytea	   *payload = PG_GETARG_BYTEA_PP(0);
+	MillraceMessage message = {
+		.kind = MILLRACE_KIND_ECHO,
+		.rows = VARDATA_ANY(payload),
+		.rows_length = VARSIZE_ANY_EXHDR(payload)
+	};
+	MillraceRequest *request;
+	MillraceReader reader = ask(&message, MILLRACE_VALUE_BYTES, &request);
+	bytea	   *answer = millrace_answer_bytes(&reader);
+
+	millrace_request_free(request);
+	PG_RETURN_BYTEA_P(answer);
+}
+
+/* What the gateway says about itself: JSON */
+PG_FUNCTION_INFO_V1(millrace_gateway_status);
+Datum
+millrace_gateway_status(PG_FUNCTION_ARGS)
+{
+	MillraceMessage message = {.kind = MILLRACE_KIND_STATUS};
+	MillraceRequest *request;
+	MillraceReader reader = ask(&message, MILLRACE_VALUE_TEXT, &request);
+	text	   *answer = millrace_answer_text(&reader);
+
+	millrace_request_free(request);
+	PG_RETURN_TEXT_P(answer);
+}
+
+/* What the control line says, also of a gateway that does not answer: its process and the age of its heartbeat */
+PG_FUNCTION_INFO_V1(millrace_gateway_heartbeat);
+Datum
+millrace_gateway_heartbeat(PG_FUNCTION_ARGS)
+{
+	TupleDesc	descriptor;
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+	Interval   *age = palloc0(sizeof(Interval));
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	millrace_request_observe();
+	age->time = millrace_region_heartbeat_age_nanos() / 1000;
+	values[0] = Int32GetDatum((int32) millrace_region.control->gateway_pid);
+	values[1] = IntervalPGetDatum(age);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
+}

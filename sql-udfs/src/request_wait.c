@@ -1,0 +1,411 @@
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "answer_decode.h"
+#include "doorbell_wait.h"
+#include "error_raise.h"
+#include "gateway_connect.h"
+#include "miscadmin.h"
+#include "region_attach.h"
+#include "request_wait.h"
+#include "settings.h"
+#include "slot_move.h"
+#include "storage/ipc.h"
+#include "storage/s_lock.h"
+
+#define MILLRACE_REQUEST_LIMIT 16	/* in flight of one backend: those of a batch and of what it calls */
+#define MILLRACE_RESEND_LIMIT 4 /* the gateway may lack the descriptor and the model, and be replaced */
+#define MILLRACE_SPIN_BURST 16	/* looks between two readings of the clock */
+#define MILLRACE_SLOT_WAIT_NANOS INT64CONST(1000000)	/* between two searches for a free slot */
+
+struct MillraceRequest
+{
+	bool		used;
+	int			slot;			/* MILLRACE_SLOT_NONE while it holds none */
+	uint64_t	word;			/* state word of the claim */
+	int			nest_level;		/* of the (sub)transaction that must give the slot back */
+	int64		deadline_nanos;
+	bool		with_descriptor;	/* sent with the latest attempt */
+	bool		with_reference;
+	MillraceMessage message;
+};
+
+static MillraceRequest requests[MILLRACE_REQUEST_LIMIT];
+
+/* Gives back what a request holds */
+void
+millrace_request_free(MillraceRequest *request)
+{
+	if (request->slot != MILLRACE_SLOT_NONE)
+		millrace_slot_release(request->slot, request->word);
+	request->slot = MILLRACE_SLOT_NONE;
+	request->used = false;
+}
+
+/* Gives back the slots of every request from a nesting level up */
+static void
+free_from_level(int nest_level)
+{
+	for (int i = 0; i < MILLRACE_REQUEST_LIMIT; i++)
+	{
+		if (requests[i].used && requests[i].nest_level >= nest_level)
+			millrace_request_free(&requests[i]);
+	}
+}
+
+/* An error anywhere ends in an abort: nobody has to catch it to give a slot back */
+static void
+on_transaction_end(XactEvent event, void *argument)
+{
+	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_PARALLEL_ABORT ||
+		event == XACT_EVENT_COMMIT || event == XACT_EVENT_PARALLEL_COMMIT || event == XACT_EVENT_PREPARE)
+		free_from_level(0);
+}
+
+static void
+on_subtransaction_end(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *argument)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		free_from_level(GetCurrentTransactionNestLevel());
+}
+
+/* A backend that is terminated in mid-wait leaves nothing behind */
+static void
+on_exit_backend(int code, Datum argument)
+{
+	free_from_level(0);
+}
+
+/* Registers the cleanups; once per backend */
+void
+millrace_request_init(void)
+{
+	for (int i = 0; i < MILLRACE_REQUEST_LIMIT; i++)
+		requests[i].slot = MILLRACE_SLOT_NONE;
+	RegisterXactCallback(on_transaction_end, NULL);
+	RegisterSubXactCallback(on_subtransaction_end, NULL);
+}
+
+/* Gives up the region; what was in flight in it is lost */
+static void
+disconnect(void)
+{
+	for (int i = 0; i < MILLRACE_REQUEST_LIMIT; i++)
+	{
+		if (requests[i].slot != MILLRACE_SLOT_NONE)
+			millrace_slot_release(requests[i].slot, requests[i].word);
+		requests[i].slot = MILLRACE_SLOT_NONE;
+	}
+	millrace_gateway_disconnect();
+}
+
+/* Makes sure that the gateway can be asked */
+static void
+ensure_connected(int64 deadline_nanos)
+{
+	static bool exit_registered = false;
+
+	if (millrace_gateway_is_connected())
+		return;
+	if (!exit_registered)
+	{
+		before_shmem_exit(on_exit_backend, 0);
+		exit_registered = true;
+	}
+	disconnect();
+	millrace_gateway_connect(deadline_nanos);
+}
+
+/* Maps the present region without asking anything, so that its control line can be read */
+void
+millrace_request_observe(void)
+{
+	if (millrace_gateway_is_connected())
+		return;
+	disconnect();
+	millrace_region_attach();
+}
+
+/* Bytes of rows that fit one request beside its header and its largest companions */
+uint32
+millrace_request_room(void)
+{
+	ensure_connected(millrace_now_nanos() + millrace_timeout_ms * INT64CONST(1000000));
+	return millrace_region.request_slab_length - MILLRACE_REQUEST_HEADER_LENGTH;
+}
+
+/* Raises for a request that no slab holds */
+static void
+check_length(const MillraceMessage *message, size_t length)
+{
+	if (length > millrace_region.request_slab_length)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("request to the gateway is too large"),
+				 errdetail("It has %zu bytes in %u rows, the limit is %u bytes.",
+						   length, message->row_count, millrace_region.request_slab_length)));
+}
+
+/* Waits for a free slot, in turns with looking at interrupts */
+static void
+claim_slot(MillraceRequest *request)
+{
+	while ((request->slot = millrace_slot_claim(&request->word)) == MILLRACE_SLOT_NONE)
+	{
+		int64		now = millrace_now_nanos();
+
+		if (now > request->deadline_nanos)
+			ereport(ERROR,
+					(errcode(ERRCODE_TOO_MANY_CONNECTIONS),
+					 errmsg("no slot of the gateway became free in time"),
+					 errdetail("All %d slots were in use for %d ms.", MILLRACE_SLOT_COUNT, millrace_timeout_ms),
+					 errhint("Raise ml.timeout_ms, or send fewer requests at once.")));
+		if (millrace_doorbell_wait(Min(request->deadline_nanos, now + MILLRACE_SLOT_WAIT_NANOS)) == MILLRACE_DOORBELL_LOST ||
+			millrace_region_gateway_state() != MILLRACE_GATEWAY_ALIVE)
+		{
+			disconnect();
+			ensure_connected(request->deadline_nanos);
+		}
+	}
+}
+
+/* Writes the envelope into the slab of the claimed slot */
+static uint32
+write_envelope(const MillraceRequest *request)
+{
+	const MillraceMessage *message = &request->message;
+	char	   *slab = millrace_region_request(request->slot);
+	char	   *next = slab + MILLRACE_REQUEST_HEADER_LENGTH;
+	uint16		version = MILLRACE_ENVELOPE_VERSION;
+	uint32		descriptor_length = request->with_descriptor ? message->descriptor_length : 0;
+	uint32		reference_length = request->with_reference ? message->reference_length : 0;
+
+	memset(slab, 0, MILLRACE_REQUEST_HEADER_LENGTH);
+	memcpy(slab + MILLRACE_REQUEST_VERSION_OFFSET, &version, sizeof(version));
+	memcpy(slab + MILLRACE_REQUEST_ROW_COUNT_OFFSET, &message->row_count, sizeof(uint32));
+	memcpy(slab + MILLRACE_REQUEST_DESCRIPTOR_HASH_OFFSET, &message->descriptor_hash, sizeof(uint64));
+	memcpy(slab + MILLRACE_REQUEST_DESCRIPTOR_LENGTH_OFFSET, &descriptor_length, sizeof(uint32));
+	memcpy(slab + MILLRACE_REQUEST_MODEL_REFERENCE_LENGTH_OFFSET, &reference_length, sizeof(uint32));
+	memcpy(slab + MILLRACE_REQUEST_ROWS_LENGTH_OFFSET, &message->rows_length, sizeof(uint32));
+	if (descriptor_length > 0)
+		memcpy(next, message->descriptor, descriptor_length);
+	next += descriptor_length;
+	if (reference_length > 0)
+		memcpy(next, message->reference, reference_length);
+	next += reference_length;
+	if (message->rows_length > 0)
+		memcpy(next, message->rows, message->rows_length);
+	return (uint32) (next + message->rows_length - slab);
+}
+
+/* Spreads the bits of a number (the finalizer of splitmix64); never 0, which no trace id may be */
+static uint64
+mixed(uint64 value)
+{
+	value = (value ^ (value >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
+	value = (value ^ (value >> 27)) * UINT64CONST(0x94d049bb133111eb);
+	return (value ^ (value >> 31)) | 1;
+}
+
+/* Fills the slot line and hands the slot over */
+static void
+submit_slot(MillraceRequest *request, uint32 length)
+{
+	static uint64 request_count = 0;
+	MillraceSlotLine *line = millrace_region_slot(request->slot);
+	uint64		trace[3];
+
+	request_count++;
+	line->kind = request->message.kind;
+	line->model_key = request->message.model_key;
+	line->request_id = (uint64) MyProcPid << 32 | (uint32) request_count;
+	line->deadline_nanos = request->deadline_nanos;
+	line->request_length = length;
+	line->connection_id = millrace_doorbell_connection_id();
+	line->owner_start = millrace_gateway_owner_start();
+	line->submitted_nanos = millrace_now_nanos();
+	for (int i = 0; i < lengthof(trace); i++)
+		trace[i] = mixed((uint64) line->submitted_nanos + line->request_id * lengthof(trace) + i);
+	memcpy(line->trace_id, trace, sizeof(line->trace_id));
+	memcpy(line->span_id, trace + 2, sizeof(line->span_id));
+	atomic_store_explicit(&line->waiter, 0, memory_order_relaxed);
+	if (millrace_slot_submit(request->slot, &request->word))
+		millrace_doorbell_ring();
+}
+
+/* Claims a slot, fills it and hands it over */
+static void
+send_request(MillraceRequest *request)
+{
+	const MillraceMessage *message = &request->message;
+	size_t		length;
+
+	ensure_connected(request->deadline_nanos);
+	if (message->descriptor != NULL && !millrace_gateway_knows_descriptor(message->descriptor_hash))
+		request->with_descriptor = true;
+	length = (size_t) MILLRACE_REQUEST_HEADER_LENGTH + message->rows_length +
+		(request->with_descriptor ? message->descriptor_length : 0) +
+		(request->with_reference ? message->reference_length : 0);
+	check_length(message, length);
+	claim_slot(request);
+	submit_slot(request, write_envelope(request));
+}
+
+/* Sends a message; the answer is fetched by millrace_request_finish */
+MillraceRequest *
+millrace_request_start(const MillraceMessage *message)
+{
+	MillraceRequest *request = NULL;
+
+	for (int i = 0; i < MILLRACE_REQUEST_LIMIT && request == NULL; i++)
+	{
+		if (!requests[i].used)
+			request = &requests[i];
+	}
+	if (request == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many requests to the gateway in flight in one session"),
+				 errdetail("The limit is %d.", MILLRACE_REQUEST_LIMIT)));
+	request->used = true;
+	request->slot = MILLRACE_SLOT_NONE;
+	request->nest_level = GetCurrentTransactionNestLevel();
+	request->deadline_nanos = millrace_now_nanos() + millrace_timeout_ms * INT64CONST(1000000);
+	request->with_descriptor = false;
+	request->with_reference = message->send_reference;
+	request->message = *message;
+	send_request(request);
+	return request;
+}
+
+/* Looks at the slot for ml.spin_us; true when the answer has come */
+static bool
+spin_until_done(const MillraceRequest *request)
+{
+	int64		end_nanos;
+
+	if (millrace_slot_done(request->slot, request->word))
+		return true;
+	if (millrace_spin_us == 0)
+		return false;
+	end_nanos = millrace_now_nanos() + millrace_spin_us * INT64CONST(1000);
+	do
+	{
+		for (int i = 0; i < MILLRACE_SPIN_BURST; i++)
+		{
+			if (millrace_slot_done(request->slot, request->word))
+				return true;
+			SPIN_DELAY();
+		}
+	} while (millrace_now_nanos() < end_nanos);
+	return false;
+}
+
+/* Raises because the answer has not come by the deadline */
+static void
+check_deadline(const MillraceRequest *request)
+{
+	if (millrace_now_nanos() > request->deadline_nanos)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("the gateway did not answer in time"),
+				 errdetail("ml.timeout_ms is %d.", millrace_timeout_ms)));
+}
+
+/* Waits until the slot is answered. False when the gateway is gone, with the request or before it came. */
+static bool
+wait_until_done(MillraceRequest *request)
+{
+	MillraceSlotLine *line = millrace_region_slot(request->slot);
+
+	if (spin_until_done(request))
+		return true;
+	for (;;)
+	{
+		MillraceDoorbellResult result;
+
+		check_deadline(request);
+		/* Said before the last look: the gateway reads it after it has answered. */
+		atomic_store(&line->waiter, 1);
+		if (millrace_slot_done(request->slot, request->word))
+			return true;
+		if (!millrace_slot_owned(request->slot, request->word))
+			return false;
+		result = millrace_doorbell_wait(request->deadline_nanos);
+		if (millrace_slot_done(request->slot, request->word))
+			return true;
+		if (result == MILLRACE_DOORBELL_LOST)
+			return false;
+		if (millrace_region_gateway_state() == MILLRACE_GATEWAY_SILENT)
+			millrace_gateway_silent_error();
+	}
+}
+
+/* Waits for the answer; a request whose gateway was replaced is asked once more, since asking changes nothing */
+static void
+await_answer(MillraceRequest *request)
+{
+	if (request->slot != MILLRACE_SLOT_NONE && wait_until_done(request))
+		return;
+	if (request->slot != MILLRACE_SLOT_NONE && millrace_region_replaced())
+	{
+		disconnect();
+		send_request(request);
+		if (wait_until_done(request))
+			return;
+	}
+	if (request->slot != MILLRACE_SLOT_NONE)
+		millrace_slot_release(request->slot, request->word);
+	request->slot = MILLRACE_SLOT_NONE;
+	ereport(ERROR,
+			(errcode(ERRCODE_CANNOT_CONNECT_NOW),
+			 errmsg("the gateway was lost while it worked on a request"),
+			 errhint("Nothing was changed: ask again when the gateway has restarted.")));
+}
+
+/* Takes the status and the response of an answered slot; every length read once and checked */
+static uint32
+take_answer(const MillraceRequest *request, MillraceAnswer *answer)
+{
+	const MillraceSlotLine *line = millrace_region_slot(request->slot);
+
+	answer->bytes = millrace_region_response(request->slot);
+	answer->length = *(const volatile uint32_t *) &line->response_length;
+	if (answer->length > millrace_region.response_slab_length)
+		millrace_error_malformed("The response is longer than its slab.");
+	return *(const volatile uint32_t *) &line->status;
+}
+
+/* Waits for the answer of a request and returns the response; raises what the gateway reported */
+MillraceAnswer
+millrace_request_finish(MillraceRequest *request)
+{
+	MillraceAnswer answer;
+
+	for (int i = 0; i < MILLRACE_RESEND_LIMIT; i++)
+	{
+		uint32		status;
+
+		await_answer(request);
+		status = take_answer(request, &answer);
+		if (status == MILLRACE_ERROR_OK)
+		{
+			if (request->with_descriptor)
+				millrace_gateway_note_descriptor(request->message.descriptor_hash);
+			return answer;
+		}
+		if (status == MILLRACE_ERROR_NEED_DESCRIPTOR && request->message.descriptor != NULL)
+			request->with_descriptor = true;
+		else if (status == MILLRACE_ERROR_NEED_MODEL && request->message.reference != NULL && !request->with_reference)
+			request->with_reference = true;
+		else
+			millrace_answer_raise(status, answer);
+		millrace_slot_release(request->slot, request->word);
+		request->slot = MILLRACE_SLOT_NONE;
+		send_request(request);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_PROTOCOL_VIOLATION),
+			 errmsg("the gateway asks again and again for what it was sent")));
+	pg_unreachable();
+}
