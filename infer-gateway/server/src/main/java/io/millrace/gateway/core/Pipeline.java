@@ -71,6 +71,11 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
+    /** For a connector that could not read a request and answers it itself: counts and logs it. */
+    public void malformed(ErrorCode code, String message, String traceId) {
+        settlement.malformed(code, message, traceId);
+    }
+
     /** For a connector that receives several requests at a time on one thread. */
     public Burst burst() {
         return new Burst();

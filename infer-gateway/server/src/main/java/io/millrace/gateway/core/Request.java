@@ -5,6 +5,7 @@ import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.fitted.BoundTransform;
 import io.millrace.contract.layout.RequestKind;
 import java.nio.ByteBuffer;
+import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -82,7 +83,7 @@ public abstract class Request {
 
     /** 32 hexadecimal digits. */
     public final String traceId() {
-        return String.format("%016x%016x", traceIdHigh, traceIdLow);
+        return HexFormat.of().toHexDigits(traceIdHigh) + HexFormat.of().toHexDigits(traceIdLow);
     }
 
     /** Whether the caller still waits; any thread may ask. */

@@ -12,12 +12,14 @@ import java.util.function.LongSupplier;
 final class Settlement {
     private final Observer observer;
     private final LongSupplier clock;
+    private final FailureLog failures;
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicInteger pendingRows = new AtomicInteger();
 
     Settlement(Observer observer, LongSupplier clock) {
         this.observer = observer;
         this.clock = clock;
+        this.failures = new FailureLog(clock);
     }
 
     /** A request came in. */
@@ -51,8 +53,15 @@ final class Settlement {
     }
 
     void fail(Request request, ErrorCode code, String message) {
+        failures.failed(code, message, request.traceId());
         close(request, code);
         request.completion().fail(code, message, hint(code));
+    }
+
+    /** A connector could not even read a request, and has answered it itself. */
+    void malformed(ErrorCode code, String message, String traceId) {
+        failures.failed(code, message, traceId);
+        observer.rejected(code);
     }
 
     void failDeadline(Request request, long now) {

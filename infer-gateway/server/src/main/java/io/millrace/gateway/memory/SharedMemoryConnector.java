@@ -104,19 +104,23 @@ public final class SharedMemoryConnector implements Connector {
         }
     }
 
-    private static void submit(Pipeline.Burst burst, SlotRequest request, long word, long now) {
+    private void submit(Pipeline.Burst burst, SlotRequest request, long word, long now) {
         try {
             request.begin(word, now);
         } catch (ContractException e) {
-            log.warn("request is malformed: code={}, reason={}", e.code(), e.getMessage());
-            request.fail(e.code(), String.valueOf(e.getMessage()), "");
+            refuse(request, e.code(), String.valueOf(e.getMessage()));
             return;
         } catch (RuntimeException e) {
             log.error("request cannot be read", e);
-            request.fail(ErrorCode.INTERNAL, "request cannot be read: reason=" + e, "");
+            refuse(request, ErrorCode.INTERNAL, "request cannot be read: reason=" + e);
             return;
         }
         burst.submit(request);
+    }
+
+    private void refuse(SlotRequest request, ErrorCode code, String message) {
+        pipeline.malformed(code, message, request.traceId());
+        request.fail(code, message, "");
     }
 
     @Override

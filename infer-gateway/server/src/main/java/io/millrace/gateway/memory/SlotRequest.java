@@ -64,6 +64,7 @@ final class SlotRequest extends Request implements Completion {
         runningWord = word;
         connectionId = slots.connectionId(slotIndex);
         slots.recordTaken(slotIndex, nowNanos);
+        trace(slots.traceIdHigh(slotIndex), slots.traceIdLow(slotIndex));
         rowsBegun = false;
         int length = slots.requestLength(slotIndex);
         if (length < 0 || length > SlotLayout.SLAB_LENGTH) {
@@ -76,7 +77,6 @@ final class SlotRequest extends Request implements Completion {
         envelope.wrap(requestSlab, 0, length);
         rowsLeft = envelope.rowCount();
         open(kind, slots.modelKey(slotIndex), slots.deadlineNanos(slotIndex), nowNanos, kind.hasRows() ? rowsLeft : 0);
-        trace(slots.traceIdHigh(slotIndex), slots.traceIdLow(slotIndex));
     }
 
     @Override
