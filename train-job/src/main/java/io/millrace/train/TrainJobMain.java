@@ -1,0 +1,56 @@
+package io.millrace.train;
+
+import io.millrace.jobs.JobSettings;
+import io.millrace.lake.Lake;
+import io.millrace.lake.LakeConfig;
+import io.millrace.lake.LakeSplit;
+import io.millrace.lake.SnapshotScan;
+import io.millrace.train.job.JobReport;
+import io.millrace.train.job.PlanReader;
+import io.millrace.train.job.TrainJob;
+import io.millrace.train.job.TrainPlan;
+import io.millrace.train.run.Run;
+import io.millrace.train.run.RunReader;
+import io.millrace.train.spec.RunRefusedException;
+import java.sql.Connection;
+import java.util.List;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.iceberg.Table;
+
+/**
+ * Entry of a run's Flink job: {@code --conf DIR --run ID --attempt N}. The run must have been claimed for that attempt;
+ * its rows, preprocessing and parameters are read from the database and the lake.
+ */
+public final class TrainJobMain {
+    private TrainJobMain() {}
+
+    public static void main(String[] args) throws Exception {
+        JobSettings settings = JobSettings.parse(args);
+        long runId = Long.parseLong(settings.required("run"));
+        int attempt = Integer.parseInt(settings.required("attempt"));
+        Run run;
+        String lineage;
+        try (Connection connection = settings.database().open("train job")) {
+            run = RunReader.read(connection, runId)
+                    .orElseThrow(
+                            () -> new RunRefusedException(JobReport.REFUSED + "run does not exist: runId=" + runId));
+            lineage = RunReader.lineage(connection);
+        }
+        if (run.attempt() != attempt) {
+            throw new RunRefusedException(JobReport.REFUSED + "run must be at the attempt it is submitted for: runId="
+                    + runId + ", attempt=" + attempt + ", runAttempt=" + run.attempt());
+        }
+        try (Lake lake = Lake.open(LakeConfig.from(settings.file("lake"), settings.file("database")))) {
+            Table table = lake.table(String.valueOf(run.lakeTable()));
+            TrainPlan plan = PlanReader.plan(settings.confDirectory().toAbsolutePath(), run, lineage, table);
+            List<LakeSplit> splits = SnapshotScan.plan(table, plan.icebergSnapshotId());
+            if (splits.isEmpty()) {
+                throw new RunRefusedException(
+                        JobReport.REFUSED + "snapshot must have rows: snapshotId=" + run.snapshotId());
+            }
+            StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment();
+            TrainJob.build(environment, plan, splits);
+            environment.executeAsync(plan.jobName());
+        }
+    }
+}

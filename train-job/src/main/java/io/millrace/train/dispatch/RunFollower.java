@@ -1,0 +1,344 @@
+package io.millrace.train.dispatch;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.millrace.jobs.FlinkRest;
+import io.millrace.jobs.FlinkRestException;
+import io.millrace.jobs.FlinkUnreachableException;
+import io.millrace.jobs.JobState;
+import io.millrace.jobs.JobSubmission;
+import io.millrace.train.TrainConfig;
+import io.millrace.train.TrainJobMain;
+import io.millrace.train.job.JobReport;
+import io.millrace.train.run.JobId;
+import io.millrace.train.run.ModelRecord;
+import io.millrace.train.run.Run;
+import io.millrace.train.run.RunQueue;
+import io.millrace.train.run.RunQueue.Hold;
+import io.millrace.train.run.RunReader;
+import io.millrace.train.run.RunStatus;
+import io.millrace.train.spec.SpecJson;
+import io.millrace.train.spec.TrainResult;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * The id of an attempt's Flink job follows from the run and the attempt. So a follower never needs to know whether an
+ * earlier one got as far as submitting: it looks whether the cluster knows the id, and submits only if it does not and
+ * the row says that nobody has seen it running. A job that was seen running and is not known any more is lost, with the
+ * cluster's memory of it; then the attempt has failed.
+ */
+
+/** Follows one run from its claim to its end. One thread, one connection. */
+final class RunFollower {
+    private static final Logger LOG = LoggerFactory.getLogger(RunFollower.class);
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final long QUICK_POLL_MILLIS = 100;
+    /** A cancel is recorded after this long even if the cluster is still at it: it will not be undone. */
+    private static final long CANCEL_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1_200);
+
+    private final Path confDirectory;
+    private final TrainConfig config;
+    private final Database database;
+    private final String owner;
+    private final FlinkRest flink;
+    private final JobGauges gauges;
+    private final Executor submitter;
+
+    RunFollower(
+            Path confDirectory,
+            TrainConfig config,
+            Database database,
+            String owner,
+            FlinkRest flink,
+            JobGauges gauges,
+            Executor submitter) {
+        this.confDirectory = confDirectory;
+        this.config = config;
+        this.database = database;
+        this.owner = owner;
+        this.flink = flink;
+        this.gauges = gauges;
+        this.submitter = submitter;
+    }
+
+    /** How an attempt ended. */
+    private sealed interface Outcome {
+        record Finished(String jobId) implements Outcome {}
+
+        record Failed(String reason, boolean refused) implements Outcome {}
+
+        record Cancelled() implements Outcome {}
+
+        /** Another dispatcher has the run. */
+        record Lost() implements Outcome {}
+    }
+
+    /**
+     * Brings a run to its end.
+     *
+     * @throws InterruptedException if this dispatcher stops; the run and its job go on without it
+     */
+    void follow(Run claimed) throws SQLException, InterruptedException {
+        Run run = claimed;
+        while (true) {
+            Run attempt = run;
+            LOG.info("following run: runId={}, attempt={}, status={}", run.runId(), run.attempt(), run.status());
+            Outcome outcome = attempt(attempt);
+            LOG.info("attempt ended: runId={}, attempt={}, outcome={}", run.runId(), run.attempt(), outcome);
+            if (outcome instanceof Outcome.Finished finished) {
+                outcome = record(attempt, finished.jobId());
+            }
+            if (outcome instanceof Outcome.Cancelled) {
+                queue(queue -> queue.cancelled(attempt));
+            }
+            if (!(outcome instanceof Outcome.Failed failed)) {
+                return;
+            }
+            if (failed.refused() || attempt.attempt() >= TrainConfig.ATTEMPTS) {
+                queue(queue -> queue.fail(attempt, failed.reason()));
+                return;
+            }
+            Optional<Run> next = queue(queue -> queue.retry(attempt, failed.reason()));
+            if (next.isEmpty()) {
+                return;
+            }
+            run = next.get();
+        }
+    }
+
+    private Outcome attempt(Run run) throws SQLException, InterruptedException {
+        String lineage = database.call(RunReader::lineage);
+        String jobId = JobId.of(lineage, run.runId(), run.attempt());
+        Optional<JobState> known = awaitAnswer(() -> flink.state(jobId));
+        if (known.isEmpty() && run.status() != RunStatus.CLAIMED) {
+            return new Outcome.Failed("Flink does not know the job any more: jobId=" + jobId, false);
+        }
+        if (known.isEmpty()) {
+            Hold hold = queue(queue -> queue.hold(run));
+            if (hold != Hold.HELD) {
+                return hold == Hold.LOST ? new Outcome.Lost() : new Outcome.Cancelled();
+            }
+            queue(queue -> queue.submitting(run, jobId));
+            Optional<Outcome> early = submit(run, jobId);
+            if (early.isPresent()) {
+                return early.get();
+            }
+        }
+        return watch(run, jobId);
+    }
+
+    /** Submits; answers how the attempt ended if it ended with that. */
+    private Optional<Outcome> submit(Run run, String jobId) throws SQLException, InterruptedException {
+        JobSubmission submission = JobSubmission.of(
+                jobId,
+                TrainJobMain.class.getName(),
+                List.of(
+                        "--conf",
+                        confDirectory.toString(),
+                        "--run",
+                        Long.toString(run.runId()),
+                        "--attempt",
+                        Integer.toString(run.attempt())));
+        long deadline = System.nanoTime() + config.flinkWait().toNanos();
+        while (true) {
+            CompletableFuture<Void> submitted =
+                    CompletableFuture.runAsync(() -> flink.submit(config.jobJar(), submission), submitter);
+            try {
+                return awaitSubmission(run, jobId, submitted);
+            } catch (FlinkUnreachableException e) {
+                if (System.nanoTime() - deadline > 0) {
+                    return Optional.of(new Outcome.Failed(Objects.toString(e.getMessage()), false));
+                }
+                queue(queue -> queue.advance(run, RunStatus.CLAIMED, "waiting for Flink at " + flink.endpoint(), 0));
+                TimeUnit.MILLISECONDS.sleep(config.poll().toMillis());
+            } catch (FlinkRestException e) {
+                return Optional.of(failed(Objects.toString(e.getMessage())));
+            }
+        }
+    }
+
+    /** A submission takes seconds, and a cancel must not wait for it. */
+    private Optional<Outcome> awaitSubmission(Run run, String jobId, CompletableFuture<Void> submitted)
+            throws SQLException, InterruptedException {
+        while (true) {
+            try {
+                submitted.get(config.poll().toMillis(), TimeUnit.MILLISECONDS);
+                return Optional.empty();
+            } catch (TimeoutException e) {
+                Hold hold = queue(queue -> queue.hold(run));
+                if (hold == Hold.LOST) {
+                    return Optional.of(new Outcome.Lost());
+                }
+                if (hold == Hold.CANCEL_REQUESTED) {
+                    submitter.execute(() -> cancelWhenSubmitted(submitted, jobId));
+                    return Optional.of(new Outcome.Cancelled());
+                }
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof FlinkRestException refused) {
+                    throw refused;
+                }
+                throw new IllegalStateException("submission failed: jobId=" + jobId, e.getCause());
+            }
+        }
+    }
+
+    private void cancelWhenSubmitted(CompletableFuture<Void> submitted, String jobId) {
+        try {
+            submitted.join();
+        } catch (CompletionException e) {
+            LOG.debug("cancelled run was not submitted: jobId={}", jobId, e);
+        }
+        cancelQuietly(jobId);
+    }
+
+    private void cancelQuietly(String jobId) {
+        try {
+            flink.cancel(jobId);
+        } catch (FlinkRestException e) {
+            LOG.warn("cancelled job may still run: jobId={}, cause={}", jobId, e.getMessage());
+        }
+    }
+
+    private Outcome watch(Run run, String jobId) throws SQLException, InterruptedException {
+        RunProgress shown = new RunProgress(run.status(), "", -1);
+        long cancelledAt = 0;
+        while (true) {
+            Optional<JobState> state = awaitAnswer(() -> flink.state(jobId));
+            if (state.isEmpty()) {
+                return new Outcome.Failed("Flink does not know the job any more: jobId=" + jobId, false);
+            }
+            Hold hold = queue(queue -> queue.hold(run));
+            if (hold == Hold.LOST) {
+                return new Outcome.Lost();
+            }
+            boolean cancelling = hold == Hold.CANCEL_REQUESTED;
+            if (state.get().terminal()) {
+                return ended(state.get(), jobId, cancelling);
+            }
+            if (cancelling && cancelledAt == 0) {
+                cancelQuietly(jobId);
+                cancelledAt = System.nanoTime();
+            } else if (cancelling && System.nanoTime() - cancelledAt > CANCEL_WAIT_NANOS) {
+                return new Outcome.Cancelled();
+            } else if (!cancelling) {
+                shown = show(run, jobId, shown);
+            }
+            TimeUnit.MILLISECONDS.sleep(
+                    cancelling ? QUICK_POLL_MILLIS : config.poll().toMillis());
+        }
+    }
+
+    private RunProgress show(Run run, String jobId, RunProgress shown) throws SQLException, InterruptedException {
+        RunProgress now = RunProgress.of(gauges.read(jobId, RunProgress.GAUGES), run.snapshotRows());
+        if (now.fraction() < shown.fraction() || now.equals(shown)) {
+            return shown;
+        }
+        queue(queue -> queue.advance(run, now.status(), now.phase(), now.fraction()));
+        return now;
+    }
+
+    private Outcome ended(JobState state, String jobId, boolean cancelling) throws InterruptedException {
+        if (state == JobState.FINISHED) {
+            return new Outcome.Finished(jobId);
+        }
+        if (state == JobState.CANCELED) {
+            return cancelling
+                    ? new Outcome.Cancelled()
+                    : new Outcome.Failed("Flink job was cancelled by somebody else: jobId=" + jobId, true);
+        }
+        if (cancelling) {
+            return new Outcome.Cancelled();
+        }
+        return failed(
+                awaitAnswer(() -> flink.failure(jobId)).orElse("Flink job failed without a reason: jobId=" + jobId));
+    }
+
+    /** Whether trying again is useless is said in the message itself: that is all of an exception that reaches here. */
+    private static Outcome.Failed failed(String reason) {
+        int refused = reason.indexOf(JobReport.REFUSED);
+        return refused < 0
+                ? new Outcome.Failed(reason, false)
+                : new Outcome.Failed(reason.substring(refused + JobReport.REFUSED.length()), true);
+    }
+
+    /** Records the model of a finished job. */
+    private Outcome record(Run run, String jobId) throws SQLException, InterruptedException {
+        Map<String, String> reported = awaitAnswer(() -> flink.accumulators(jobId));
+        String text = reported.getOrDefault(JobReport.RESULT, "");
+        if (text.isEmpty()) {
+            return new Outcome.Failed("Flink job must report a result: jobId=" + jobId, false);
+        }
+        TrainResult result = SpecJson.parse(text, TrainResult.class);
+        ObjectNode facts = facts(reported, result);
+        boolean recorded = database.call(connection -> new ModelRecord(connection, owner).succeed(run, result, facts));
+        return recorded ? new Outcome.Finished(jobId) : new Outcome.Lost();
+    }
+
+    private static ObjectNode facts(Map<String, String> reported, TrainResult result) {
+        ObjectNode facts = JSON.createObjectNode();
+        for (String name : List.of(
+                JobReport.TRAIN_ROWS,
+                JobReport.VALIDATION_ROWS,
+                JobReport.TEST_ROWS,
+                JobReport.UNLABELLED_ROWS,
+                JobReport.MATRIX_BYTES)) {
+            facts.put(name, Long.parseLong(reported.getOrDefault(name, "0")));
+        }
+        result.facts().forEach((name, value) -> {
+            if (value == Math.rint(value)) {
+                facts.put(name, value.longValue());
+            } else {
+                facts.put(name, value);
+            }
+        });
+        try {
+            facts.set(JobReport.LEARNING_CURVE, JSON.readTree(reported.getOrDefault(JobReport.LEARNING_CURVE, "[]")));
+        } catch (JsonProcessingException e) {
+            LOG.warn("learning curve is not readable", e);
+        }
+        return facts;
+    }
+
+    /** Asks the cluster until it answers, or until it has been silent for too long. */
+    private <T> T awaitAnswer(java.util.function.Supplier<T> question) throws InterruptedException {
+        long deadline = System.nanoTime() + config.flinkWait().toNanos();
+        boolean told = false;
+        while (true) {
+            try {
+                return question.get();
+            } catch (FlinkRestException e) {
+                if (System.nanoTime() - deadline > 0) {
+                    throw e;
+                }
+                if (!told) {
+                    LOG.info("waiting for Flink: endpoint={}, cause={}", flink.endpoint(), e.getMessage());
+                    told = true;
+                }
+            }
+            TimeUnit.MILLISECONDS.sleep(config.poll().toMillis());
+        }
+    }
+
+    /** One statement about the run. */
+    private interface QueueAction<T> {
+        T run(RunQueue queue) throws SQLException;
+    }
+
+    private <T> T queue(QueueAction<T> action) throws SQLException, InterruptedException {
+        return database.call(connection -> action.run(new RunQueue(connection, owner, config)));
+    }
+}

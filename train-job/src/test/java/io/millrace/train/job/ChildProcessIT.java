@@ -1,0 +1,192 @@
+package io.millrace.train.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.millrace.contract.ModelManifest;
+import io.millrace.contract.Task;
+import io.millrace.train.TrainConfig;
+import io.millrace.train.matrix.Part;
+import io.millrace.train.matrix.Sampling;
+import io.millrace.train.matrix.SplitSpec;
+import io.millrace.train.spec.Progress;
+import io.millrace.train.spec.SpecJson;
+import io.millrace.train.spec.TrainResult;
+import io.millrace.train.spec.TrainSpec;
+import io.millrace.train.testing.CsvTable;
+import io.millrace.train.testing.TestingConf;
+import io.millrace.train.testing.TestingMatrix;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A child JVM, from a matrix to a published model, on real tables. */
+class ChildProcessIT {
+    private static final SplitSpec QUARTER = new SplitSpec(0.25, Sampling.STRATIFIED, 42, 0);
+
+    @TempDir
+    private Path directory;
+
+    private final List<Progress> lines = new ArrayList<>();
+
+    @Test
+    void reachesTheExpectedAreaUnderTheCurveOnChurn() throws Exception {
+        TestingMatrix matrix = matrix(CsvTable.churn(), "churn", Task.CLASSIFICATION, QUARTER);
+        TrainResult result = train(matrix, "binary:logistic", Map.of());
+        assertThat(result.metrics().get("auc")).isGreaterThanOrEqualTo(0.90);
+        assertThat(result.metrics()).containsKeys("accuracy", "f1", "precision", "recall", "mcc", "log_loss");
+        assertThat(result.labels()).containsExactly("no", "yes");
+        assertThat(lines.stream().filter(line -> line.metric() != null)).hasSize(100);
+        assertThat(lines.get(lines.size() - 1).phase()).isEqualTo(Progress.Phase.DONE);
+    }
+
+    @Test
+    void reachesTheExpectedAreaUnderTheCurveOnCreditWithMissingCells() throws Exception {
+        TestingMatrix matrix = matrix(CsvTable.credit(), "Status", Task.CLASSIFICATION, QUARTER);
+        TrainResult result = train(matrix, "binary:logistic", Map.of());
+        assertThat(result.metrics().get("auc")).isGreaterThanOrEqualTo(0.80);
+    }
+
+    @Test
+    void reachesTheExpectedR2OnAmes() throws Exception {
+        TestingMatrix matrix = matrix(CsvTable.ames(), "Sale_Price", Task.REGRESSION, QUARTER);
+        TrainResult result = train(matrix, "reg:squarederror", Map.of());
+        assertThat(result.metrics().get("r2")).isGreaterThanOrEqualTo(0.86);
+        assertThat(result.metrics()).containsKeys("mae", "rmse");
+    }
+
+    @Test
+    void trainsMoreThanTwoClasses() throws Exception {
+        TestingMatrix matrix = matrix(CsvTable.credit(), "Marital", Task.CLASSIFICATION, QUARTER);
+        TrainResult result = train(matrix, "multi:softprob", Map.of("n_estimators", 20L));
+        assertThat(result.labels()).hasSize(5);
+        assertThat(result.metrics().get("accuracy")).isGreaterThan(0.8);
+        assertThat(result.metrics()).containsKeys("f1", "mcc", "log_loss");
+    }
+
+    @Test
+    void stopsEarlyAndKeepsTheBestRounds() throws Exception {
+        SplitSpec split = new SplitSpec(0.25, Sampling.STRATIFIED, 42, 0.1);
+        TestingMatrix matrix = matrix(CsvTable.churn(), "churn", Task.CLASSIFICATION, split);
+        TrainResult result =
+                train(matrix, "binary:logistic", Map.of("n_estimators", 1_000L, "early_stopping_rounds", 10L));
+        double rounds = result.facts().getOrDefault("rounds", 0.0);
+        long trained = lines.stream().filter(line -> line.metric() != null).count();
+        assertThat(trained).isLessThan(1_000);
+        assertThat(rounds).isEqualTo(trained - 10.0);
+        assertThat(lines.stream().filter(line -> line.metric() != null))
+                .allSatisfy(line -> assertThat(line.validationValue()).isFinite());
+    }
+
+    @Test
+    void publishesAPackageWhoseManifestNamesEveryFile() throws Exception {
+        TestingMatrix matrix = matrix(CsvTable.churn(), "churn", Task.CLASSIFICATION, QUARTER);
+        TrainResult result = train(matrix, "binary:logistic", Map.of("n_estimators", 5L));
+        Path published = directory.resolve("store").resolve(result.uri().substring("store:".length()));
+        ModelManifest manifest = ModelManifest.parse(Files.readAllBytes(published.resolve(ModelManifest.FILE_NAME)));
+        assertThat(manifest.files())
+                .extracting(ModelManifest.FileEntry::name)
+                .containsExactly("model.ubj", "fitted.json", "evaluation.csv");
+        assertThat(manifest.fittedId()).isEqualTo(matrix.fitted().fittedId());
+        List<String> evaluation = Files.readAllLines(published.resolve("evaluation.csv"));
+        assertThat(evaluation.get(0)).isEqualTo("key,label,score");
+        assertThat(evaluation).hasSize((int) matrix.rows(Part.TEST) + 1);
+    }
+
+    @Test
+    void trainsTheSameModelTwice() throws Exception {
+        TestingMatrix matrix = matrix(CsvTable.churn(), "churn", Task.CLASSIFICATION, QUARTER);
+        Map<String, Object> sampled = Map.of("n_estimators", 10L, "subsample", 0.7);
+        TrainResult first = train(matrix, "binary:logistic", sampled);
+        TrainResult second = train(matrix, "binary:logistic", sampled);
+        assertThat(second.metrics()).isEqualTo(first.metrics());
+    }
+
+    @Test
+    void saysWhatTheLibraryRefuses() throws Exception {
+        TestingMatrix matrix = matrix(CsvTable.ames(), "Longitude", Task.REGRESSION, QUARTER);
+        try (ChildProcess child = start(matrix, "count:poisson", Map.of())) {
+            follow(child);
+            assertThat(child.exitCode()).isEqualTo(1);
+        }
+        Progress last = lines.get(lines.size() - 1);
+        assertThat(last.refused()).isTrue();
+        assertThat(last.message()).contains("nonnegative");
+    }
+
+    @Test
+    void closingKillsTheChildInTheMiddleOfARound() throws Exception {
+        TestingMatrix matrix = matrix(CsvTable.churn(), "churn", Task.CLASSIFICATION, QUARTER);
+        ChildProcess child = start(matrix, "binary:logistic", Map.of("n_estimators", 100_000L));
+        Progress line = child.next();
+        while (line != null && line.metric() == null) {
+            line = child.next();
+        }
+        assertThat(line).as(child.errorTail()).isNotNull();
+        long pid = child.pid();
+        child.close();
+        assertThat(ProcessHandle.of(pid)).isEmpty();
+    }
+
+    private TestingMatrix matrix(CsvTable table, String label, Task task, SplitSpec split) throws IOException {
+        return TestingMatrix.write(table, label, task, split, Files.createTempDirectory(directory, "matrix"));
+    }
+
+    private TrainResult train(TestingMatrix matrix, String objective, Map<String, Object> hyperparams)
+            throws Exception {
+        lines.clear();
+        try (ChildProcess child = start(matrix, objective, hyperparams)) {
+            follow(child);
+            assertThat(child.exitCode()).as(child.errorTail()).isZero();
+        }
+        return SpecJson.read(work().resolve(TrainSpec.RESULT_FILE), TrainResult.class);
+    }
+
+    private void follow(ChildProcess child) throws InterruptedException {
+        Progress line = child.next();
+        while (line != null) {
+            lines.add(line);
+            line = child.next();
+        }
+    }
+
+    private Path work() {
+        return directory.resolve("work" + runs);
+    }
+
+    private int runs;
+
+    private ChildProcess start(TestingMatrix matrix, String objective, Map<String, Object> hyperparams)
+            throws IOException {
+        runs++;
+        TestingConf conf = TestingConf.write(directory.resolve("conf"), directory);
+        TrainConfig config = conf.trainConfig();
+        Path work = Files.createDirectories(work());
+        TrainSpec spec = new TrainSpec(
+                "postgres",
+                1,
+                "real tables",
+                runs,
+                1,
+                "xgboost",
+                objective,
+                hyperparams,
+                42,
+                matrix.fitted().fittedId(),
+                matrix.fittedFile().toString(),
+                matrix.shards(Part.TRAIN),
+                matrix.shards(Part.VALIDATION),
+                matrix.shards(Part.TEST),
+                work.toString(),
+                "postgres/1/" + runs + "-1",
+                conf.directory().toString(),
+                config.childThreads());
+        Path file = work.resolve("spec.json");
+        SpecJson.write(file, spec);
+        return ChildProcess.start(config, file, work, matrix.rows(Part.TEST));
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.millrace.train.job;
+
+import org.jspecify.annotations.NullMarked;
