@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 
 /** Writes a document to memory; the same calls give the same bytes. */
 public final class JsonText {
@@ -19,13 +18,18 @@ public final class JsonText {
         void write(JsonGenerator out) throws IOException;
     }
 
-    /** The document's bytes, UTF-8. */
+    /**
+     * The document's bytes, UTF-8.
+     *
+     * @throws ContractException {@link ErrorCode#INVALID_VALUE} if a text is not Unicode
+     */
     public static byte[] of(Body body) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (JsonGenerator out = FACTORY.createGenerator(bytes)) {
             body.write(out);
-        } catch (IOException impossible) {
-            throw new UncheckedIOException("memory cannot be written", impossible);
+        } catch (IOException notUnicode) {
+            // Memory does not fail, so it is a text with half of a surrogate pair.
+            throw new ContractException(ErrorCode.INVALID_VALUE, "JSON text must be Unicode", notUnicode);
         }
         return bytes.toByteArray();
     }

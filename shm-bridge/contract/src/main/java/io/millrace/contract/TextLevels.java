@@ -4,7 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A list of distinct texts that answers where one of them is, also for UTF-8 bytes in place, without allocation.
@@ -53,6 +55,15 @@ public final class TextLevels {
             probe = (probe + 1) & mask;
         }
         table[probe] = index + 1;
+    }
+
+    /** Whether no two texts have the same UTF-8 bytes. */
+    public static boolean areDistinct(List<String> texts) {
+        Set<ByteBuffer> distinct = new HashSet<>();
+        for (String text : texts) {
+            distinct.add(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
+        }
+        return distinct.size() == texts.size();
     }
 
     /** The texts in order. */

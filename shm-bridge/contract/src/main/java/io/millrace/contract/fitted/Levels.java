@@ -3,9 +3,11 @@ package io.millrace.contract.fitted;
 import io.millrace.contract.ColumnType;
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
+import io.millrace.contract.TextLevels;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** Levels of a column that is not text, as numbers that can be looked up without allocation. */
 final class Levels {
@@ -54,9 +56,9 @@ final class Levels {
     static void check(String name, ColumnType type, List<String> levels) {
         boolean distinct;
         if (type == ColumnType.TEXT) {
-            distinct = new HashSet<>(levels).size() == levels.size();
+            distinct = TextLevels.areDistinct(levels);
         } else {
-            HashSet<Double> numbers = new HashSet<>();
+            Set<Double> numbers = new HashSet<>();
             for (String level : levels) {
                 numbers.add(checkedNumber(name, type, level));
             }

@@ -5,36 +5,35 @@ import io.millrace.contract.ColumnType;
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.RowReader;
-import java.time.LocalDate;
-import java.time.LocalDateTime;
+import java.time.DateTimeException;
 import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
+import java.time.chrono.IsoChronology;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
-import java.time.format.DateTimeParseException;
+import java.time.format.ResolverStyle;
 import java.time.temporal.ChronoField;
-import java.time.temporal.TemporalAccessor;
+import java.util.Locale;
 
 /** Reads a raw value that is not NULL as a number: boolean 0 or 1, date in days, timestamp in seconds. */
 @FunctionalInterface
 interface NumberSource {
     double MICROS_PER_SECOND = 1e6;
+    double NANOS_PER_SECOND = 1e9;
 
-    /** What PostgreSQL prints for a date or a timestamp, with a space or a T between the two. */
+    /** What PostgreSQL prints for a date or a timestamp, with a space or a T between the two; UTC without an offset. */
     DateTimeFormatter ISO = new DateTimeFormatterBuilder()
             .append(DateTimeFormatter.ISO_LOCAL_DATE)
             .optionalStart()
-            .appendPattern("[ ]['T']")
+            .appendPattern("['T'][' ']")
             .append(DateTimeFormatter.ISO_LOCAL_TIME)
-            .optionalStart()
-            .appendOffset("+HH:mm", "Z")
+            .appendPattern("[XXX][X]")
             .optionalEnd()
-            .optionalStart()
-            .appendOffset("+HH", "Z")
-            .optionalEnd()
-            .optionalEnd()
-            .parseDefaulting(ChronoField.SECOND_OF_DAY, 0)
-            .toFormatter();
+            .parseDefaulting(ChronoField.HOUR_OF_DAY, 0)
+            .parseDefaulting(ChronoField.MINUTE_OF_HOUR, 0)
+            .parseDefaulting(ChronoField.OFFSET_SECONDS, 0)
+            .toFormatter(Locale.ROOT)
+            .withChronology(IsoChronology.INSTANCE)
+            .withResolverStyle(ResolverStyle.STRICT);
 
     double read(RowReader row, int column);
 
@@ -73,22 +72,17 @@ interface NumberSource {
         boolean date = input.type() == ColumnType.DATE;
         return (row, column) -> {
             try {
-                TemporalAccessor parsed = ISO.parse(row.text(column));
-                return date ? LocalDate.from(parsed).toEpochDay() : seconds(parsed);
-            } catch (DateTimeParseException | ArithmeticException notIso) {
+                OffsetDateTime parsed = ISO.parse(row.text(column), OffsetDateTime::from);
+                return date
+                        ? parsed.toLocalDate().toEpochDay()
+                        : parsed.toEpochSecond() + parsed.getNano() / NANOS_PER_SECOND;
+            } catch (DateTimeException notIso) {
+                // Without the cause: its message repeats the value.
                 throw new ContractException(
                         ErrorCode.INVALID_VALUE,
-                        "feature value must be an ISO 8601 " + input.type().text() + ": column=" + input.name(),
-                        notIso);
+                        "feature value must be an ISO 8601 " + input.type().text() + ": column=" + input.name());
             }
         };
-    }
-
-    private static double seconds(TemporalAccessor parsed) {
-        LocalDateTime local = LocalDateTime.from(parsed);
-        ZoneOffset offset = parsed.isSupported(ChronoField.OFFSET_SECONDS) ? ZoneOffset.from(parsed) : ZoneOffset.UTC;
-        OffsetDateTime instant = local.atOffset(offset);
-        return instant.toEpochSecond() + instant.getNano() / 1e9;
     }
 
     private static ContractException wrongType(FittedColumn input, ColumnType given) {

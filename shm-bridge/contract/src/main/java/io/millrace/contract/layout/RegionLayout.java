@@ -256,7 +256,7 @@ public record RegionLayout(
 
     private static void checkBounds(String what, long offset, int length, long fileBytes) {
         // Lines must be aligned, or the C side's atomics would tear.
-        if (offset < 0 || offset > fileBytes - length || (offset & 63) != 0) {
+        if (fileBytes < length || offset < 0 || offset > fileBytes - length || (offset & 63) != 0) {
             throw corrupt("layout " + what + " offset is out of bounds: offset=" + offset + ", length=" + length
                     + ", fileBytes=" + fileBytes);
         }

@@ -353,7 +353,7 @@ public final class MatrixFile implements AutoCloseable {
                 throw new IllegalStateException("matrix is closed");
             }
             if (rows == 0) {
-                return ByteBuffer.allocateDirect(0).order(ByteOrder.LITTLE_ENDIAN);
+                return ByteBuffer.allocateDirect(0).asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
             }
             int index = (int) (firstRow / strideRows);
             int offset = (int) (firstRow - index * strideRows) * rowBytes;

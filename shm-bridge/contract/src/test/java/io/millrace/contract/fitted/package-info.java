@@ -1,0 +1,5 @@
+/** Tests of fitted preprocessing. */
+@NullMarked
+package io.millrace.contract.fitted;
+
+import org.jspecify.annotations.NullMarked;

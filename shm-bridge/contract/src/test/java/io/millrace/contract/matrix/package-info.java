@@ -1,0 +1,5 @@
+/** Tests of the matrix on disk. */
+@NullMarked
+package io.millrace.contract.matrix;
+
+import org.jspecify.annotations.NullMarked;
