@@ -2,8 +2,6 @@ package io.millrace.contract.matrix;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
-import io.millrace.contract.JsonObject;
-import io.millrace.contract.ModelManifest;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -16,9 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.HashMap;
 import java.util.Iterator;
-import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -33,30 +29,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MatrixFile implements AutoCloseable {
     private static final long SEGMENT_BYTES = 1L << 30;
-    private static final int MANIFEST_LIMIT_BYTES = 65_536;
+    private static final int SMALL_FILE_LIMIT_BYTES = 65_536;
     private static final int KEY_LIMIT_BYTES = 1 << 20;
 
     private final Path directory;
-    private final long rowCount;
-    private final int width;
-    private final long fingerprint;
-    private final Map<String, Entry> entries;
+    private final MatrixManifest manifest;
+    private final MatrixHeader header;
     private final Segments features;
     private final Segments labels;
 
-    /** One file as the manifest has it. */
-    private record Entry(long bytes, int checksum) {}
-
     private MatrixFile(Path directory, long segmentBytes) throws IOException {
         this.directory = directory;
-        entries = manifest(directory);
-        ByteBuffer header = header(directory);
-        rowCount = header.getLong(MatrixLayout.ROW_COUNT_OFFSET);
-        width = header.getInt(MatrixLayout.WIDTH_OFFSET);
-        fingerprint = header.getLong(MatrixLayout.FINGERPRINT_OFFSET);
+        manifest = MatrixManifest.parse(read(directory, MatrixLayout.MANIFEST));
+        header = MatrixHeader.decode(read(directory, MatrixLayout.HEADER));
         checkSizes();
-        features = new Segments(directory.resolve(MatrixLayout.FEATURES), rowCount, width * Float.BYTES, segmentBytes);
-        labels = new Segments(directory.resolve(MatrixLayout.LABELS), rowCount, Float.BYTES, segmentBytes);
+        long rows = header.rowCount();
+        features = new Segments(
+                directory.resolve(MatrixLayout.FEATURES), rows, header.width() * Float.BYTES, segmentBytes);
+        labels = new Segments(directory.resolve(MatrixLayout.LABELS), rows, Float.BYTES, segmentBytes);
     }
 
     /**
@@ -83,78 +73,32 @@ public final class MatrixFile implements AutoCloseable {
         return Files.isRegularFile(directory.resolve(MatrixLayout.MANIFEST));
     }
 
-    private static Map<String, Entry> manifest(Path directory) throws IOException {
-        Path file = directory.resolve(MatrixLayout.MANIFEST);
+    private static byte[] read(Path directory, String name) throws IOException {
+        Path file = directory.resolve(name);
         if (!Files.isRegularFile(file)) {
-            throw corrupt("matrix is not complete: directory=" + directory);
+            throw corrupt("matrix is not complete: directory=" + directory + ", missingFile=" + name);
         }
-        if (Files.size(file) > MANIFEST_LIMIT_BYTES) {
-            throw corrupt(
-                    "matrix manifest is too large: bytes=" + Files.size(file) + ", limitBytes=" + MANIFEST_LIMIT_BYTES);
+        if (Files.size(file) > SMALL_FILE_LIMIT_BYTES) {
+            throw corrupt("matrix file is too large: file=" + file + ", bytes=" + Files.size(file) + ", limitBytes="
+                    + SMALL_FILE_LIMIT_BYTES);
         }
-        JsonObject json = JsonObject.parse(Files.readAllBytes(file), "matrix manifest", ErrorCode.CORRUPT_MATRIX);
-        checkVersion(json.integer("format-version", 0, Integer.MAX_VALUE));
-        Map<String, Entry> entries = new HashMap<>();
-        for (JsonObject entry : json.objects("files")) {
-            entries.put(entry.string("name"), new Entry(entry.integer("bytes", 0, Long.MAX_VALUE), (int)
-                    entry.integer("crc32c", 0, 0xffff_ffffL)));
-            entry.finish();
-        }
-        json.finish();
-        return entries;
-    }
-
-    private static void checkVersion(long version) {
-        if (version != MatrixLayout.VERSION) {
-            throw new ContractException(
-                    ErrorCode.UNKNOWN_VERSION,
-                    "matrix version is unknown: version=" + version + ", expectedVersion=" + MatrixLayout.VERSION);
-        }
-    }
-
-    private static ByteBuffer header(Path directory) throws IOException {
-        Path file = directory.resolve(MatrixLayout.HEADER);
-        if (!Files.isRegularFile(file) || Files.size(file) != MatrixLayout.HEADER_LENGTH) {
-            throw corrupt("matrix header is truncated: directory=" + directory);
-        }
-        ByteBuffer header = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
-        if (header.getLong(MatrixLayout.MAGIC_OFFSET) != MatrixLayout.MAGIC) {
-            throw corrupt("matrix magic is wrong: directory=" + directory);
-        }
-        checkVersion(Integer.toUnsignedLong(header.getInt(MatrixLayout.VERSION_OFFSET)));
-        CRC32C crc = new CRC32C();
-        crc.update(header.array(), 0, MatrixLayout.CRC_OFFSET);
-        if ((int) crc.getValue() != header.getInt(MatrixLayout.CRC_OFFSET)) {
-            throw corrupt("matrix header checksum is wrong: directory=" + directory);
-        }
-        return header;
+        return Files.readAllBytes(file);
     }
 
     private void checkSizes() throws IOException {
-        if (width < 1 || width > ModelManifest.WIDTH_LIMIT || rowCount < 0 || rowCount > Long.MAX_VALUE >>> 24) {
-            throw corrupt("matrix shape is out of range: rows=" + rowCount + ", width=" + width);
-        }
         checkSize(MatrixLayout.HEADER, MatrixLayout.HEADER_LENGTH);
-        checkSize(MatrixLayout.FEATURES, rowCount * width * Float.BYTES);
-        checkSize(MatrixLayout.LABELS, rowCount * Float.BYTES);
-        checkSize(MatrixLayout.KEYS, entry(MatrixLayout.KEYS).bytes());
+        checkSize(MatrixLayout.FEATURES, rowCount() * width() * Float.BYTES);
+        checkSize(MatrixLayout.LABELS, rowCount() * Float.BYTES);
+        checkSize(MatrixLayout.KEYS, manifest.file(MatrixLayout.KEYS).bytes());
     }
 
     private void checkSize(String name, long expected) throws IOException {
         Path file = directory.resolve(name);
         long actual = Files.isRegularFile(file) ? Files.size(file) : -1;
-        if (entry(name).bytes() != expected || actual != expected) {
+        if (manifest.file(name).bytes() != expected || actual != expected) {
             throw corrupt("matrix file has the wrong size: file=" + file + ", bytes=" + actual + ", manifestBytes="
-                    + entry(name).bytes() + ", expectedBytes=" + expected);
+                    + manifest.file(name).bytes() + ", expectedBytes=" + expected);
         }
-    }
-
-    private Entry entry(String name) {
-        Entry entry = entries.get(name);
-        if (entry == null) {
-            throw corrupt("matrix manifest lacks a file: directory=" + directory + ", file=" + name);
-        }
-        return entry;
     }
 
     /**
@@ -173,10 +117,10 @@ public final class MatrixFile implements AutoCloseable {
                 throw new ContractException(
                         ErrorCode.CORRUPT_MATRIX, "matrix cannot be read: directory=" + directory, failure);
             }
-            if (checksum != entry(name).checksum()) {
+            if (checksum != manifest.file(name).checksum()) {
                 throw corrupt("matrix file checksum is wrong: file=" + file + ", checksum=0x"
                         + Integer.toHexString(checksum) + ", expected=0x"
-                        + Integer.toHexString(entry(name).checksum()));
+                        + Integer.toHexString(manifest.file(name).checksum()));
             }
         }
     }
@@ -194,17 +138,17 @@ public final class MatrixFile implements AutoCloseable {
 
     /** Rows. */
     public long rowCount() {
-        return rowCount;
+        return header.rowCount();
     }
 
     /** Features of one row. */
     public int width() {
-        return width;
+        return header.width();
     }
 
     /** Of the schema of the inputs. */
     public long fingerprint() {
-        return fingerprint;
+        return header.fingerprint();
     }
 
     /** Where it is. */
@@ -244,7 +188,7 @@ public final class MatrixFile implements AutoCloseable {
 
     /** Copies one row to {@code out}. */
     public void row(long row, float[] out) {
-        features.slice(row, 1).asFloatBuffer().get(out, 0, width);
+        features.slice(row, 1).asFloatBuffer().get(out, 0, width());
     }
 
     /** The keys in the order of rows, read from the file as they are asked for. Close it. */
@@ -253,7 +197,7 @@ public final class MatrixFile implements AutoCloseable {
             return new Keys(
                     new DataInputStream(new BufferedInputStream(
                             Files.newInputStream(directory.resolve(MatrixLayout.KEYS)), 1 << 16)),
-                    rowCount);
+                    rowCount());
         } catch (IOException failure) {
             throw new ContractException(
                     ErrorCode.CORRUPT_MATRIX, "matrix cannot be read: directory=" + directory, failure);

@@ -2,18 +2,15 @@ package io.millrace.contract.matrix;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
-import io.millrace.contract.JsonText;
 import io.millrace.contract.ModelManifest;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.zip.CRC32C;
+import java.util.List;
 
 /**
  * Writes a matrix directory, row after row. The manifest is written by {@link #finish}, after everything else is on the
@@ -106,15 +103,19 @@ public final class MatrixWriter implements AutoCloseable {
      */
     public void finish() {
         try (ChecksumFile header = new ChecksumFile(directory.resolve(MatrixLayout.HEADER))) {
-            header.put(header());
+            header.put(new MatrixHeader(width, rowCount, fingerprint).encode());
             header.sync();
             features.sync();
             labels.sync();
             keys.sync();
-            byte[] manifest = manifest(header);
+            MatrixManifest manifest = new MatrixManifest(List.of(
+                    entry(MatrixLayout.HEADER, header),
+                    entry(MatrixLayout.FEATURES, features),
+                    entry(MatrixLayout.LABELS, labels),
+                    entry(MatrixLayout.KEYS, keys)));
             Path partial = directory.resolve(MatrixLayout.MANIFEST + ".partial");
             try (ChecksumFile out = new ChecksumFile(partial)) {
-                out.put(manifest);
+                out.put(manifest.toJson());
                 out.sync();
             }
             Files.move(partial, directory.resolve(MatrixLayout.MANIFEST), StandardCopyOption.ATOMIC_MOVE);
@@ -125,36 +126,8 @@ public final class MatrixWriter implements AutoCloseable {
         }
     }
 
-    private byte[] header() {
-        ByteBuffer header = ByteBuffer.allocate(MatrixLayout.HEADER_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-        header.putLong(MatrixLayout.MAGIC_OFFSET, MatrixLayout.MAGIC);
-        header.putInt(MatrixLayout.VERSION_OFFSET, MatrixLayout.VERSION);
-        header.putInt(MatrixLayout.WIDTH_OFFSET, width);
-        header.putLong(MatrixLayout.ROW_COUNT_OFFSET, rowCount);
-        header.putLong(MatrixLayout.FINGERPRINT_OFFSET, fingerprint);
-        CRC32C crc = new CRC32C();
-        crc.update(header.array(), 0, MatrixLayout.CRC_OFFSET);
-        header.putInt(MatrixLayout.CRC_OFFSET, (int) crc.getValue());
-        return header.array();
-    }
-
-    private byte[] manifest(ChecksumFile header) {
-        return JsonText.of(out -> {
-            out.writeStartObject();
-            out.writeNumberField("format-version", MatrixLayout.VERSION);
-            out.writeArrayFieldStart("files");
-            String[] names = {MatrixLayout.HEADER, MatrixLayout.FEATURES, MatrixLayout.LABELS, MatrixLayout.KEYS};
-            ChecksumFile[] files = {header, features, labels, keys};
-            for (int index = 0; index < names.length; index++) {
-                out.writeStartObject();
-                out.writeStringField("name", names[index]);
-                out.writeNumberField("bytes", files[index].bytes());
-                out.writeNumberField("crc32c", Integer.toUnsignedLong(files[index].checksum()));
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-            out.writeEndObject();
-        });
+    private static MatrixManifest.FileEntry entry(String name, ChecksumFile file) {
+        return new MatrixManifest.FileEntry(name, file.bytes(), file.checksum());
     }
 
     private void syncDirectory() throws IOException {

@@ -13,12 +13,12 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -135,7 +135,7 @@ final class MatrixFileTest {
             features.seek(bytes - Float.BYTES);
             features.writeInt(Integer.reverseBytes(Float.floatToIntBits(42f)));
             labels.setLength((long) rows * Float.BYTES);
-            header.write(header(rows, width));
+            header.write(new MatrixHeader(width, rows, FINGERPRINT).encode());
             Path manifest = directory.resolve(MatrixLayout.MANIFEST);
             Files.writeString(
                     manifest,
@@ -152,18 +152,6 @@ final class MatrixFileTest {
                     .isEqualTo(42f);
             assertThat(matrix.block(500, 100).remaining()).isEqualTo(100 * width * Float.BYTES);
         }
-    }
-
-    private static byte[] header(long rows, int width) {
-        ByteBuffer header = ByteBuffer.allocate(MatrixLayout.HEADER_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-        header.putLong(MatrixLayout.MAGIC_OFFSET, MatrixLayout.MAGIC);
-        header.putInt(MatrixLayout.VERSION_OFFSET, MatrixLayout.VERSION);
-        header.putInt(MatrixLayout.WIDTH_OFFSET, width);
-        header.putLong(MatrixLayout.ROW_COUNT_OFFSET, rows);
-        CRC32C crc = new CRC32C();
-        crc.update(header.array(), 0, MatrixLayout.CRC_OFFSET);
-        header.putInt(MatrixLayout.CRC_OFFSET, (int) crc.getValue());
-        return header.array();
     }
 
     @Test
@@ -194,7 +182,7 @@ final class MatrixFileTest {
         assertThat(MatrixFile.isComplete(directory)).isFalse();
         assertThatThrownBy(() -> MatrixFile.open(directory))
                 .isInstanceOf(ContractException.class)
-                .hasMessage("matrix is not complete: directory=" + directory)
+                .hasMessage("matrix is not complete: directory=" + directory + ", missingFile=manifest.json")
                 .extracting("code")
                 .isEqualTo(ErrorCode.CORRUPT_MATRIX);
     }
@@ -232,20 +220,39 @@ final class MatrixFileTest {
     @Test
     void headerAndManifestSurviveDamage() throws IOException {
         write(10, 3);
-        Path header = directory.resolve(MatrixLayout.HEADER);
-        byte[] validHeader = Files.readAllBytes(header);
-        Survival.refusesEveryPrefix(validHeader, bytes -> replaceAndOpen(header, bytes));
-        Survival.refusesEveryBitFlip(validHeader, bytes -> replaceAndOpen(header, bytes));
-        replace(header, validHeader);
-        Path manifest = directory.resolve(MatrixLayout.MANIFEST);
-        byte[] validManifest = Files.readAllBytes(manifest);
-        Survival.refusesEveryPrefix(validManifest, bytes -> replaceAndOpen(manifest, bytes));
-        Survival.survivesEveryBitFlip(validManifest, bytes -> replaceAndOpen(manifest, bytes));
+        byte[] header = Files.readAllBytes(directory.resolve(MatrixLayout.HEADER));
+        assertThat(MatrixHeader.decode(header)).isEqualTo(new MatrixHeader(3, 10, FINGERPRINT));
+        Survival.refusesEveryPrefix(header, MatrixHeader::decode);
+        Survival.refusesEveryBitFlip(header, MatrixHeader::decode);
+        byte[] manifest = Files.readAllBytes(directory.resolve(MatrixLayout.MANIFEST));
+        assertThat(MatrixManifest.parse(manifest).toJson()).isEqualTo(manifest);
+        Survival.refusesEveryPrefix(manifest, MatrixManifest::parse);
+        Survival.survivesEveryBitFlip(manifest, MatrixManifest::parse);
     }
 
-    private void replaceAndOpen(Path file, byte[] bytes) {
-        replace(file, bytes);
-        MatrixFile.open(directory).close();
+    @Test
+    void opensOnlyWhatHeaderAndManifestAgreeOn() throws IOException {
+        write(10, 3);
+        Path header = directory.resolve(MatrixLayout.HEADER);
+        replace(header, new MatrixHeader(3, 11, FINGERPRINT).encode());
+        assertThatThrownBy(() -> MatrixFile.open(directory))
+                .isInstanceOf(ContractException.class)
+                .hasMessage("matrix file has the wrong size: file=" + directory.resolve(MatrixLayout.FEATURES)
+                        + ", bytes=120, manifestBytes=120, expectedBytes=132");
+        replace(header, new MatrixHeader(3, Long.MAX_VALUE, FINGERPRINT).encode());
+        assertThatThrownBy(() -> MatrixFile.open(directory))
+                .hasMessage("matrix shape is out of range: rows=9223372036854775807, width=3");
+        Files.delete(header);
+        assertThatThrownBy(() -> MatrixFile.open(directory))
+                .hasMessage("matrix is not complete: directory=" + directory + ", missingFile=header.bin");
+        byte[] manifest = Files.readAllBytes(directory.resolve(MatrixLayout.MANIFEST));
+        byte[] other = new String(manifest, StandardCharsets.UTF_8)
+                .replace("\"format-version\":1", "\"format-version\":2")
+                .getBytes(StandardCharsets.UTF_8);
+        assertThatThrownBy(() -> MatrixManifest.parse(other))
+                .hasMessage("matrix version is unknown: version=2, expectedVersion=1")
+                .extracting("code")
+                .isEqualTo(ErrorCode.UNKNOWN_VERSION);
     }
 
     private static void replace(Path file, byte[] bytes) {
