@@ -1,0 +1,82 @@
+package io.millrace.snapshot.publish;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.Table;
+import org.apache.iceberg.util.SnapshotUtil;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the lake snapshot that answers a request: the newest one without a change that came after the request. Commits of
+ * others (compaction, say) do not change rows, so they count when no later change lies below them.
+ */
+final class CommitSearch {
+    private static final String JOB_ID = "flink.job-id";
+    private static final String CHECKPOINT_ID = "flink.max-committed-checkpoint-id";
+
+    /** What a search can say. */
+    sealed interface Answer {
+        /** The snapshot is there. */
+        record Found(long icebergSnapshotId) implements Answer {}
+
+        /** The commit that the request waits for is still to come. */
+        record NotCommitted() implements Answer {}
+
+        /** Every commit before the request has been expired. */
+        record Gone() implements Answer {}
+    }
+
+    private final Map<String, Integer> runOrder = new HashMap<>();
+
+    /** A search that knows the job's runs, oldest first. */
+    CommitSearch(List<String> runs) {
+        for (int i = 0; i < runs.size(); i++) {
+            runOrder.put(runs.get(i), i);
+        }
+    }
+
+    /** Searches the history of {@code table}, which the caller has refreshed. */
+    Answer find(Table table, PublishRequest request) {
+        CommitMark awaited = request.awaited();
+        @Nullable Snapshot candidate = null;
+        Snapshot current = table.currentSnapshot();
+        Iterable<Snapshot> history =
+                current == null ? List.of() : SnapshotUtil.ancestorsOf(current.snapshotId(), table::snapshot);
+        for (Snapshot snapshot : history) {
+            candidate = candidate == null ? snapshot : candidate;
+            OptionalLong checkpoint = checkpoint(snapshot);
+            if (checkpoint.isEmpty()) {
+                continue;
+            }
+            String jobId = snapshot.summary().getOrDefault(JOB_ID, "");
+            if (awaited != null && awaited.equals(new CommitMark(jobId, checkpoint.getAsLong()))) {
+                return new Answer.Found(candidate.snapshotId());
+            }
+            if (awaited != null || isLater(jobId, checkpoint.getAsLong(), request.taken())) {
+                candidate = null;
+            }
+        }
+        if (awaited != null) {
+            return new Answer.NotCommitted();
+        }
+        return candidate == null ? new Answer.Gone() : new Answer.Found(candidate.snapshotId());
+    }
+
+    private boolean isLater(String jobId, long checkpointId, @Nullable CommitMark taken) {
+        if (taken == null) {
+            return false;
+        }
+        if (jobId.equals(taken.jobId())) {
+            return checkpointId > taken.checkpointId();
+        }
+        return runOrder.getOrDefault(jobId, -1) > runOrder.getOrDefault(taken.jobId(), -1);
+    }
+
+    private static OptionalLong checkpoint(Snapshot snapshot) {
+        String text = snapshot.summary().get(CHECKPOINT_ID);
+        return text == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(text));
+    }
+}

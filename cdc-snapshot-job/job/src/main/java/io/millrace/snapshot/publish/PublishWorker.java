@@ -1,0 +1,244 @@
+package io.millrace.snapshot.publish;
+
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import io.millrace.lake.Lake;
+import io.millrace.lake.LakeConfig;
+import java.io.UncheckedIOException;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.apache.iceberg.exceptions.CommitFailedException;
+import org.apache.iceberg.exceptions.CommitStateUnknownException;
+import org.apache.iceberg.exceptions.RuntimeIOException;
+import org.apache.iceberg.jdbc.UncheckedSQLException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * Fitting takes seconds and the database may be away, so requests are answered on threads of their own; the task's thread goes
+ * on. What has been answered is handed back through a queue and leaves the operator's state with the next checkpoint. Until
+ * then a crash brings the request back, and answering it again finds everything done.
+ */
+/** Answers requests off the task's thread, again and again while what they need is away. */
+final class PublishWorker {
+    private static final Logger LOG = LoggerFactory.getLogger(PublishWorker.class);
+    private static final long COMMIT_POLL_MILLIS = 50;
+    private static final long RETRY_MILLIS_MAX = 30_000;
+    private static final int RETRY_SHIFT_MAX = 8;
+    private static final long PULSE_WAITING_MILLIS = 500;
+    private static final long CLOSE_SECONDS = 10;
+
+    private final ScheduledExecutorService threads;
+    private final Publication publication;
+    private final SnapshotRows rows;
+    private final Lake lake;
+    private final Set<Long> known = ConcurrentHashMap.newKeySet();
+    private final Queue<Long> finished = new ConcurrentLinkedQueue<>();
+    private volatile boolean closing;
+
+    PublishWorker(
+            LakeConfig lakeConfig,
+            SnapshotRows rows,
+            Map<String, String> lakeTables,
+            List<String> runs,
+            int threadCount) {
+        this.lake = Lake.open(lakeConfig);
+        this.rows = rows;
+        this.publication = new Publication(lake, rows, lakeTables, new CommitSearch(runs));
+        this.threads = Executors.newScheduledThreadPool(threadCount + 1, daemonThreads());
+    }
+
+    private static ThreadFactory daemonThreads() {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, "snapshot-publisher-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    /** Takes on requests; those it already has are left alone. */
+    void answer(List<PublishRequest> due) {
+        for (PublishRequest request : due) {
+            if (known.add(request.snapshotId())) {
+                schedule(() -> attempt(request, 0), 0);
+            }
+        }
+    }
+
+    /** Says of a request that it waits for its table's initial load. */
+    void announceLoading(long snapshotId) {
+        schedule(
+                () -> {
+                    try {
+                        rows.loading(snapshotId);
+                    } catch (SQLException e) {
+                        LOG.warn("snapshot cannot be announced as loading: snapshotId={}", snapshotId, e);
+                    }
+                },
+                0);
+    }
+
+    /** Says that the table's initial load has been joined with the log, in a complete checkpoint. */
+    void announceStreaming(String relation) {
+        announceStreaming(relation, 0);
+    }
+
+    private void announceStreaming(String relation, int failures) {
+        schedule(
+                () -> {
+                    try {
+                        rows.streaming(relation);
+                    } catch (SQLException e) {
+                        LOG.info(
+                                "table cannot be announced as streaming: relation={}, cause={}",
+                                relation,
+                                e.getMessage());
+                        announceStreaming(relation, failures + 1);
+                    }
+                },
+                failures == 0 ? 0 : pauseMillis(failures));
+    }
+
+    /** Ids answered since the last call. */
+    List<Long> drainFinished() {
+        List<Long> ids = new ArrayList<>();
+        for (Long id = finished.poll(); id != null; id = finished.poll()) {
+            ids.add(id);
+        }
+        return ids;
+    }
+
+    /** Moves the log on now and then every so often: more often while {@code hurry} says that somebody waits for it. */
+    void pulse(long idleMillis, BooleanSupplier hurry) {
+        schedule(() -> beat(idleMillis, hurry, System.nanoTime()), 0);
+    }
+
+    private void beat(long idleMillis, BooleanSupplier hurry, long lastNanos) {
+        long sinceMillis = (System.nanoTime() - lastNanos) / 1_000_000;
+        long next = lastNanos;
+        if (hurry.getAsBoolean() || sinceMillis >= idleMillis) {
+            next = System.nanoTime();
+            try {
+                rows.pulse();
+            } catch (SQLException e) {
+                LOG.debug("log cannot be moved on", e);
+            }
+        }
+        long at = next;
+        schedule(() -> beat(idleMillis, hurry, at), PULSE_WAITING_MILLIS);
+    }
+
+    private void attempt(PublishRequest request, int failures) {
+        try {
+            if (publication.publish(request)) {
+                done(request);
+            } else {
+                schedule(() -> attempt(request, 0), COMMIT_POLL_MILLIS);
+            }
+        } catch (SQLException e) {
+            again(request, failures, e);
+        } catch (RuntimeException e) {
+            if (closing) {
+                return;
+            }
+            if (isPassing(e)) {
+                again(request, failures, e);
+            } else {
+                fail(request, failures, e);
+            }
+        } catch (OutOfMemoryError e) {
+            fail(request, failures, new IllegalStateException("table does not fit into memory while it is fitted", e));
+        }
+    }
+
+    private void fail(PublishRequest request, int failures, RuntimeException reason) {
+        LOG.warn("snapshot fails: snapshotId={}, relation={}", request.snapshotId(), request.relation(), reason);
+        try {
+            String message = reason.getMessage();
+            rows.failed(request.snapshotId(), message == null ? reason.toString() : message);
+            done(request);
+        } catch (SQLException e) {
+            again(request, failures, e);
+        }
+    }
+
+    private void again(PublishRequest request, int failures, Exception cause) {
+        long pauseMillis = pauseMillis(failures);
+        LOG.info(
+                "snapshot waits for what it needs: snapshotId={}, failures={}, pauseMillis={}, cause={}",
+                request.snapshotId(),
+                failures + 1,
+                pauseMillis,
+                cause.toString());
+        schedule(() -> attempt(request, failures + 1), pauseMillis);
+    }
+
+    private static long pauseMillis(int failures) {
+        return Math.min(RETRY_MILLIS_MAX, 100L << Math.min(failures, RETRY_SHIFT_MAX));
+    }
+
+    private void done(PublishRequest request) {
+        finished.add(request.snapshotId());
+    }
+
+    /** Failures of the surroundings, which pass; everything else is the request's own. */
+    private static boolean isPassing(RuntimeException e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException
+                    || cause instanceof UncheckedSQLException
+                    || cause instanceof UncheckedIOException
+                    || cause instanceof RuntimeIOException
+                    || cause instanceof CommitFailedException
+                    || cause instanceof CommitStateUnknownException
+                    || (cause instanceof ContractException contract && contract.code() == ErrorCode.IO_FAILED)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // each task deals with its own failures
+    private void schedule(Runnable task, long delayMillis) {
+        if (closing) {
+            return;
+        }
+        try {
+            threads.schedule(
+                    () -> {
+                        try {
+                            task.run();
+                        } catch (RuntimeException e) {
+                            LOG.error("publisher task failed", e);
+                        }
+                    },
+                    delayMillis,
+                    TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("publisher is closing", e);
+        }
+    }
+
+    /** Stops answering and waits a moment for the threads; what is unanswered stays in the operator's state. */
+    void close() throws InterruptedException {
+        closing = true;
+        threads.shutdownNow();
+        if (!threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+            LOG.warn("publisher threads go on after the task: limitSeconds={}", CLOSE_SECONDS);
+        }
+        lake.close();
+    }
+}

@@ -1,0 +1,26 @@
+package io.millrace.snapshot.publish;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The row of {@code ml.snapshots} that says what a request asks for.
+ *
+ * @param status as in the table
+ * @param parentIcebergSnapshotId the lake snapshot of its parent, null without one
+ * @param features feature columns, null for all but key and label
+ * @param preprocess JSON text
+ */
+record SnapshotRow(
+        String status,
+        @Nullable Long parentIcebergSnapshotId,
+        String labelColumn,
+        List<String> keyColumns,
+        @Nullable List<String> features,
+        String preprocess) {
+
+    /** Nothing is left to do for it. */
+    boolean settled() {
+        return status.equals("ready") || status.equals("failed") || status.equals("dropped");
+    }
+}

@@ -1,0 +1,73 @@
+package io.millrace.snapshot.source;
+
+import io.millrace.snapshot.Change;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.apache.flink.api.connector.source.ReaderOutput;
+import org.apache.flink.cdc.connectors.base.config.JdbcSourceConfig;
+import org.apache.flink.cdc.connectors.base.dialect.DataSourceDialect;
+import org.apache.flink.cdc.connectors.base.source.meta.split.SourceRecords;
+import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitBase;
+import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitSerializer;
+import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitState;
+import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceReaderContext;
+import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceSplitReader;
+import org.apache.flink.cdc.connectors.postgres.source.reader.PostgresSourceReader;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.connector.base.source.reader.RecordEmitter;
+import org.apache.flink.connector.base.source.reader.synchronization.FutureCompletingBlockingQueue;
+import org.apache.flink.core.io.InputStatus;
+
+/** The connector's reader, held at each {@link Boundary}. */
+@SuppressWarnings({"rawtypes", "unchecked", "try"}) // the connector's reader is raw, and closing may be interrupted
+final class BoundaryReader extends PostgresSourceReader {
+    private final Boundary boundary;
+
+    BoundaryReader(
+            Supplier<IncrementalSourceSplitReader<JdbcSourceConfig>> splitReaders,
+            RecordEmitter<SourceRecords, Change, SourceSplitState> emitter,
+            Configuration configuration,
+            IncrementalSourceReaderContext context,
+            JdbcSourceConfig sourceConfig,
+            SourceSplitSerializer splitSerializer,
+            DataSourceDialect<JdbcSourceConfig> dialect,
+            Boundary boundary) {
+        super(
+                new FutureCompletingBlockingQueue(),
+                splitReaders,
+                emitter,
+                configuration,
+                context,
+                sourceConfig,
+                splitSerializer,
+                dialect);
+        this.boundary = boundary;
+    }
+
+    @Override
+    public InputStatus pollNext(ReaderOutput output) throws Exception {
+        if (boundary.held()) {
+            return InputStatus.NOTHING_AVAILABLE;
+        }
+        InputStatus status = super.pollNext(output);
+        return boundary.held() ? InputStatus.NOTHING_AVAILABLE : status;
+    }
+
+    @Override
+    public CompletableFuture<Void> isAvailable() {
+        return boundary.held() ? boundary.passed() : super.isAvailable();
+    }
+
+    @Override
+    public List<SourceSplitBase> snapshotState(long checkpointId) {
+        boundary.checkpointTaken(checkpointId);
+        return super.snapshotState(checkpointId);
+    }
+
+    @Override
+    public void notifyCheckpointComplete(long checkpointId) throws Exception {
+        super.notifyCheckpointComplete(checkpointId);
+        boundary.checkpointComplete(checkpointId);
+    }
+}

@@ -1,0 +1,63 @@
+package io.millrace.snapshot.source;
+
+import io.millrace.lake.PostgresTypes;
+import io.millrace.snapshot.TableRoute;
+import java.util.List;
+import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.data.Field;
+import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.data.Schema;
+import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.data.Struct;
+import org.apache.flink.table.data.GenericRowData;
+import org.apache.iceberg.types.Types;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Converts rows of one source schema into rows of the lake table. Columns meet by name: one that the source no longer has is
+ * NULL, one that the lake does not have is left out.
+ */
+final class RowConverter {
+    private static final int ABSENT = -1;
+    private static final int VERSION = -2;
+
+    private final List<Field> sourceFields;
+    private final int[] sourceIndexes;
+    private final ValueConverter[] converters;
+
+    RowConverter(TableRoute route, Schema source) {
+        List<Types.NestedField> columns = route.schema().columns();
+        sourceFields = source.fields();
+        sourceIndexes = new int[columns.size()];
+        converters = new ValueConverter[columns.size()];
+        for (int i = 0; i < columns.size(); i++) {
+            Types.NestedField column = columns.get(i);
+            Field field = source.field(column.name());
+            converters[i] = ValueConverter.NOTHING;
+            if (column.name().equals(PostgresTypes.VERSION_COLUMN)) {
+                sourceIndexes[i] = VERSION;
+            } else if (field == null) {
+                sourceIndexes[i] = ABSENT;
+            } else {
+                sourceIndexes[i] = field.index();
+                converters[i] = ValueConverter.of(route.relation(), column, field.schema());
+            }
+        }
+    }
+
+    GenericRowData convert(Struct source, long lsn) {
+        GenericRowData row = new GenericRowData(converters.length);
+        for (int i = 0; i < converters.length; i++) {
+            row.setField(i, value(source, i, lsn));
+        }
+        return row;
+    }
+
+    private @Nullable Object value(Struct source, int column, long lsn) {
+        int index = sourceIndexes[column];
+        if (index == VERSION) {
+            return lsn;
+        }
+        Object value = index == ABSENT
+                ? null
+                : source.getWithoutDefault(sourceFields.get(index).name());
+        return value == null ? null : converters[column].convert(value);
+    }
+}

@@ -1,0 +1,274 @@
+package io.millrace.snapshot.supervise;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.millrace.jobs.FlinkRest;
+import io.millrace.jobs.FlinkRestException;
+import io.millrace.jobs.FlinkUnreachableException;
+import io.millrace.jobs.JobState;
+import io.millrace.jobs.JobSubmission;
+import io.millrace.lake.Lake;
+import io.millrace.lake.LakeConfig;
+import io.millrace.snapshot.CapturedTables;
+import io.millrace.snapshot.LakeTables;
+import io.millrace.snapshot.SnapshotJobMain;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * One step looks at what is wanted (the table), what was started last (the file) and what runs (the cluster), and does the next
+ * thing that brings them together. Every step may be the first after a crash:
+ *
+ *   file written, job not submitted   the cluster does not know the job: it is started from the path in the file
+ *   job stopped, file not written     the job has ended: its savepoint is found in its own directory
+ *   job lost with its cluster         its newest checkpoint is found in its own directory
+ */
+/** Brings the change job to the tables that are wanted, one step at a time. */
+final class Supervisor {
+    private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
+    private static final Duration CANCEL_LIMIT = Duration.ofSeconds(60);
+
+    private final SupervisorConfig config;
+    private final LakeConfig lakeConfig;
+    private final Path confDirectory;
+    private final FlinkRest flink;
+    private final RestorePoint restorePoint;
+    private SupervisorState state;
+    private @Nullable String lastFailure;
+
+    Supervisor(SupervisorConfig config, LakeConfig lakeConfig, Path confDirectory, FlinkRest flink) {
+        this.config = config;
+        this.lakeConfig = lakeConfig;
+        this.confDirectory = confDirectory;
+        this.flink = flink;
+        this.restorePoint = new RestorePoint(flink, config.job().checkpointUri(), config.savepointUri());
+        this.state = SupervisorState.read(config.stateDirectory());
+    }
+
+    /**
+     * Looks once and does what is due.
+     *
+     * @throws SQLException if the database is away
+     * @throws FlinkRestException if the cluster is away or refuses
+     * @throws IOException if a checkpoint directory cannot be read
+     */
+    void step(Connection connection) throws SQLException, IOException, InterruptedException {
+        List<CapturedTables.Row> rows = CapturedTables.read(connection);
+        failVanished(connection, rows);
+        noteLoaded(rows);
+        CapturePlan plan = CapturePlan.of(rows, state.relations(), state.loaded());
+        if (plan.relations().isEmpty() && plan.restart()) {
+            letGo(connection);
+        } else if (plan.restart()) {
+            replace(connection, rows, plan);
+        } else if (!plan.relations().isEmpty()) {
+            keepRunning(connection, rows);
+        }
+        removeReleased(connection, rows);
+    }
+
+    /** The extension is gone: nothing is captured any more. */
+    void extensionGone(Connection connection) throws SQLException, InterruptedException {
+        if (state.job().isPresent() || Slots.usable(connection, config.job().slotName())) {
+            letGo(connection);
+        }
+    }
+
+    /** Ends the job with a savepoint, to be continued by the next supervisor. */
+    void stopJob() throws InterruptedException {
+        Optional<String> job = state.job();
+        if (job.isPresent() && isAlive(job.get())) {
+            save(state.restorableFrom(stop(job.get())));
+        }
+    }
+
+    private void failVanished(Connection connection, List<CapturedTables.Row> rows) throws SQLException {
+        for (CapturedTables.Row row : rows) {
+            String relation = row.table().relation();
+            boolean live = !row.status().equals("failed") && !row.status().equals("dropping");
+            if (live && !row.present()) {
+                LOG.warn("captured table no longer exists: relation={}", relation);
+                CapturedTables.fail(connection, relation, "table was dropped or renamed: relation=" + relation);
+            }
+        }
+    }
+
+    private void noteLoaded(List<CapturedTables.Row> rows) {
+        Set<String> loaded = new TreeSet<>(state.loaded());
+        for (CapturedTables.Row row : rows) {
+            if (row.status().equals("streaming")) {
+                loaded.add(row.table().relation());
+            }
+        }
+        loaded.retainAll(state.relations());
+        if (!loaded.equals(state.loaded())) {
+            save(state.withLoaded(loaded));
+        }
+    }
+
+    private void keepRunning(Connection connection, List<CapturedTables.Row> rows)
+            throws SQLException, IOException, InterruptedException {
+        String job = state.job().orElseThrow();
+        Optional<JobState> running = flink.state(job);
+        if (running.isPresent() && !running.get().terminal()) {
+            reportTrouble(connection, job, running.get());
+            return;
+        }
+        LOG.warn(
+                "change job is not running: jobId={}, state={}",
+                job,
+                running.map(Enum::name).orElse("unknown"));
+        start(connection, rows, state.relations(), restorePath(job));
+    }
+
+    /** A job that fails again and again says so where the user looks. */
+    private void reportTrouble(Connection connection, String job, JobState running) throws SQLException {
+        String failure = running == JobState.RUNNING ? null : flink.failure(job).orElse(null);
+        boolean settled = running == JobState.RUNNING || running == JobState.RESTARTING || running == JobState.FAILING;
+        if (settled && !Objects.equals(failure, lastFailure)) {
+            lastFailure = failure;
+            String text = failure == null
+                    ? null
+                    : "change job is " + running.name().toLowerCase(Locale.ROOT) + ": " + failure;
+            if (text != null) {
+                LOG.warn("{}", text);
+            }
+            CapturedTables.note(connection, state.relations(), text);
+        }
+    }
+
+    private void replace(Connection connection, List<CapturedTables.Row> rows, CapturePlan plan)
+            throws SQLException, IOException, InterruptedException {
+        Optional<String> job = state.job();
+        String path = null;
+        if (job.isPresent() && plan.afresh()) {
+            cancel(job.get());
+        } else if (job.isPresent()) {
+            if (isAlive(job.get())) {
+                save(state.restorableFrom(stop(job.get())));
+            }
+            path = restorePath(job.get());
+        }
+        start(connection, rows, plan.relations(), path);
+    }
+
+    private @Nullable String restorePath(String job) throws IOException {
+        Optional<String> newest = restorePoint.newest(job);
+        if (newest.isPresent()) {
+            return newest.get();
+        }
+        String path = state.restorePath();
+        return path != null && RestorePoint.exists(path) ? path : null;
+    }
+
+    /** Starts a job with {@code relations}; without a path, or without the slot that the path needs, every table is loaded again. */
+    private void start(
+            Connection connection, List<CapturedTables.Row> rows, List<String> relations, @Nullable String path)
+            throws SQLException {
+        String from = path;
+        if (from != null && !Slots.usable(connection, config.job().slotName())) {
+            LOG.warn(
+                    "replication slot is gone, every table is loaded again: slot={}",
+                    config.job().slotName());
+            from = null;
+        }
+        Set<String> kept = new TreeSet<>(from == null ? Set.of() : state.relations());
+        String job = UUID.randomUUID().toString().replace("-", "");
+        try (Lake lake = Lake.open(lakeConfig)) {
+            for (CapturedTables.Row row : rows) {
+                if (relations.contains(row.table().relation())) {
+                    LakeTables.prepare(connection, lake, row.table());
+                    if (!kept.contains(row.table().relation())) {
+                        LakeTables.clear(lake, row.table());
+                    }
+                }
+            }
+        }
+        Slots.dropOrphans(connection, config.job().slotName());
+        kept.retainAll(state.loaded());
+        save(new SupervisorState(job, relations, kept, from));
+        CapturedTables.load(connection, relations, kept);
+        JobSubmission submission = JobSubmission.of(job, SnapshotJobMain.class.getName(), arguments(relations));
+        submit(connection, from == null ? submission : submission.restoredFrom(from));
+        LOG.info("change job is started: jobId={}, tables={}, restorePath={}", job, relations.size(), from);
+    }
+
+    private void submit(Connection connection, JobSubmission submission) throws SQLException {
+        try {
+            flink.submit(config.jobJar(), submission);
+        } catch (FlinkUnreachableException e) {
+            throw e;
+        } catch (FlinkRestException e) {
+            CapturedTables.note(connection, state.relations(), "change job cannot be started: " + e.getMessage());
+            throw e;
+        }
+    }
+
+    private List<String> arguments(List<String> relations) {
+        try {
+            String json = new ObjectMapper().writeValueAsString(new ArrayList<>(relations));
+            return List.of("--conf", confDirectory.toAbsolutePath().toString(), "--relations", json);
+        } catch (JsonProcessingException e) {
+            throw new AssertionError("a list of text is JSON", e);
+        }
+    }
+
+    private void letGo(Connection connection) throws SQLException, InterruptedException {
+        Optional<String> job = state.job();
+        if (job.isPresent()) {
+            cancel(job.get());
+        }
+        Slots.dropOrphans(connection, config.job().slotName());
+        if (Slots.drop(connection, config.job().slotName())) {
+            LOG.info(
+                    "nothing is captured: the replication slot is dropped: slot={}",
+                    config.job().slotName());
+            save(SupervisorState.NONE);
+        }
+    }
+
+    private void removeReleased(Connection connection, List<CapturedTables.Row> rows) throws SQLException {
+        for (CapturedTables.Row row : rows) {
+            String relation = row.table().relation();
+            if (row.status().equals("dropping") && !state.relations().contains(relation)) {
+                CapturedTables.remove(connection, relation);
+            }
+        }
+    }
+
+    private boolean isAlive(String job) {
+        return flink.state(job).map(found -> !found.terminal()).orElse(false);
+    }
+
+    private String stop(String job) throws InterruptedException {
+        LOG.info("change job is stopped with a savepoint: jobId={}", job);
+        return flink.stopWithSavepoint(
+                job, restorePoint.savepointDirectory(job), Duration.ofMillis(config.savepointMillis()));
+    }
+
+    private void cancel(String job) throws InterruptedException {
+        if (isAlive(job)) {
+            flink.cancel(job);
+            flink.awaitEnd(job, CANCEL_LIMIT);
+        }
+    }
+
+    private void save(SupervisorState next) {
+        next.write(config.stateDirectory());
+        state = next;
+    }
+}
