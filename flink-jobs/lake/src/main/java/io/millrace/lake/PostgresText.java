@@ -4,6 +4,7 @@ import io.millrace.contract.ColumnType;
 import io.millrace.lake.column.ColumnVector;
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.math.RoundingMode;
 import java.time.LocalDate;
 import java.util.List;
 import org.apache.iceberg.types.Type;
@@ -15,6 +16,8 @@ import org.apache.iceberg.types.Type;
 final class PostgresText {
     private static final long MICROS_PER_SECOND = 1_000_000;
     private static final long SECONDS_PER_DAY = 86_400;
+    private static final int DOUBLE_DIGITS_MAX = 17;
+    private static final BigDecimal TWO = BigDecimal.valueOf(2);
 
     private PostgresText() {}
 
@@ -104,14 +107,12 @@ final class PostgresText {
         if (Double.isNaN(value) || Double.isInfinite(value) || value == 0) {
             return special(value);
         }
-        BigDecimal exact = new BigDecimal(value);
-        for (int digits = 1; digits < 17; digits++) {
-            BigDecimal rounded = exact.round(new MathContext(digits));
-            if (rounded.doubleValue() == value) {
-                return scientificOrPlain(rounded, 15);
-            }
-        }
-        return scientificOrPlain(exact.round(new MathContext(17)), 15);
+        double magnitude = Math.abs(value);
+        BigDecimal exact = new BigDecimal(magnitude);
+        BigDecimal gapBelow = exact.subtract(new BigDecimal(Math.nextDown(magnitude)));
+        BigDecimal gapAbove =
+                magnitude == Double.MAX_VALUE ? gapBelow : new BigDecimal(Math.nextUp(magnitude)).subtract(exact);
+        return (value < 0 ? "-" : "") + scientificOrPlain(shortest(exact, gapBelow, gapAbove), 15);
     }
 
     /** Text of a {@code real}. */
@@ -119,14 +120,28 @@ final class PostgresText {
         if (Float.isNaN(value) || Float.isInfinite(value) || value == 0) {
             return special(value);
         }
-        BigDecimal exact = new BigDecimal(value);
-        for (int digits = 1; digits < 9; digits++) {
-            BigDecimal rounded = exact.round(new MathContext(digits));
-            if (rounded.floatValue() == value) {
-                return scientificOrPlain(rounded, 6);
+        float magnitude = Math.abs(value);
+        BigDecimal exact = new BigDecimal(magnitude);
+        BigDecimal gapBelow = exact.subtract(new BigDecimal(Math.nextDown(magnitude)));
+        BigDecimal gapAbove =
+                magnitude == Float.MAX_VALUE ? gapBelow : new BigDecimal(Math.nextUp(magnitude)).subtract(exact);
+        return (value < 0 ? "-" : "") + scientificOrPlain(shortest(exact, gapBelow, gapAbove), 6);
+    }
+
+    /**
+     * The fewest digits that are nearer to a number than to its neighbours. Like PostgreSQL, and unlike a parser that rounds to even, it
+     * does not take digits exactly half way to a neighbour; of two equally near it takes the even one.
+     */
+    private static BigDecimal shortest(BigDecimal value, BigDecimal gapBelow, BigDecimal gapAbove) {
+        for (int digits = 1; digits <= DOUBLE_DIGITS_MAX; digits++) {
+            BigDecimal rounded = value.round(new MathContext(digits, RoundingMode.HALF_EVEN));
+            BigDecimal error = rounded.subtract(value);
+            BigDecimal gap = error.signum() < 0 ? gapBelow : gapAbove;
+            if (error.abs().multiply(TWO).compareTo(gap) < 0) {
+                return rounded;
             }
         }
-        return scientificOrPlain(exact.round(new MathContext(9)), 6);
+        throw new AssertionError("17 digits tell every double from its neighbours");
     }
 
     private static String special(double value) {
@@ -145,8 +160,8 @@ final class PostgresText {
         if (exponent >= -4 && exponent < plainDigits) {
             return digits.toPlainString();
         }
-        String unscaled = digits.unscaledValue().abs().toString();
-        StringBuilder text = new StringBuilder(digits.signum() < 0 ? "-" : "").append(unscaled.charAt(0));
+        String unscaled = digits.unscaledValue().toString();
+        StringBuilder text = new StringBuilder().append(unscaled.charAt(0));
         if (unscaled.length() > 1) {
             text.append('.').append(unscaled, 1, unscaled.length());
         }
