@@ -256,5 +256,5 @@ millrace_call_site_jsonb(MillraceCallSite *site, Datum features)
 	site->descriptor = millrace_descriptor_of_object(json);
 	site->row_type = JSONBOID;
 	resetStringInfo(&site->rows);
-	millrace_encode_object(&site->rows, json);
+	millrace_encode_object(&site->rows, site->descriptor, json);
 }

@@ -360,9 +360,9 @@ millrace_encode_tuple(StringInfo rows, MillraceDescriptor *descriptor, HeapTuple
 	}
 }
 
-/* How a JSON value goes on the wire; errors name the key */
+/* How a JSON value goes on the wire; 0 when it does not */
 static int
-json_type_on_wire(const JsonbValue *key, const JsonbValue *value)
+json_type_on_wire(const JsonbValue *value)
 {
 	switch (value->type)
 	{
@@ -374,15 +374,30 @@ json_type_on_wire(const JsonbValue *key, const JsonbValue *value)
 		case jbvBool:
 			return MILLRACE_TYPE_BOOLEAN;
 		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("JSON key \"%.*s\" cannot be a feature", key->val.string.len, key->val.string.val),
-					 errdetail("Its value is an object or an array.")));
 			return 0;
 	}
 }
 
-/* The descriptor of a JSON object: its keys and the types of their values */
+/* Appends one JSON value that goes on the wire and is not null */
+static void
+append_json_value(StringInfo rows, const JsonbValue *value)
+{
+	if (value->type == jbvString)
+		append_text(rows, value->val.string.val, value->val.string.len);
+	else if (value->type == jbvBool)
+		appendStringInfoChar(rows, value->val.boolean ? 1 : 0);
+	else
+	{
+		float8		number = DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(value->val.numeric)));
+
+		appendBinaryStringInfo(rows, (const char *) &number, sizeof(number));
+	}
+}
+
+/*
+ * The descriptor of a JSON object: its keys and the types of their values.
+ * Objects and arrays in it are left out, as columns of such types are.
+ */
 MillraceDescriptor *
 millrace_descriptor_of_object(Jsonb *object)
 {
@@ -390,45 +405,44 @@ millrace_descriptor_of_object(Jsonb *object)
 	JsonbIteratorToken token;
 	JsonbValue	key = {0};
 	JsonbValue	value;
+	StringInfoData names;
 	StringInfoData bytes;
+	int			count = 0;
 
-	start_descriptor(&bytes, JB_ROOT_COUNT(object));
+	initStringInfo(&names);
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)
 			key = value;
-		else if (token == WJB_VALUE)
-			append_column(&bytes, json_type_on_wire(&key, &value), key.val.string.val, key.val.string.len);
+		else if (token == WJB_VALUE && json_type_on_wire(&value) != 0)
+		{
+			append_column(&names, json_type_on_wire(&value), key.val.string.val, key.val.string.len);
+			count++;
+		}
 	}
-	return finish_descriptor(&bytes, JB_ROOT_COUNT(object), NULL);
+	start_descriptor(&bytes, count);
+	appendBinaryStringInfo(&bytes, names.data, names.len);
+	return finish_descriptor(&bytes, count, NULL);
 }
 
-/* Appends the values of a JSON object */
+/* Appends the values of a JSON object by its descriptor */
 void
-millrace_encode_object(StringInfo rows, Jsonb *object)
+millrace_encode_object(StringInfo rows, const MillraceDescriptor *descriptor, Jsonb *object)
 {
 	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
 	JsonbIteratorToken token;
 	JsonbValue	value;
-	int			bitmap = append_bitmap(rows, JB_ROOT_COUNT(object));
+	int			bitmap = append_bitmap(rows, descriptor->column_count);
 	int			index = 0;
 
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 	{
-		if (token != WJB_VALUE)
+		if (token != WJB_VALUE || json_type_on_wire(&value) == 0)
 			continue;
 		if (value.type == jbvNull)
 			mark_null(rows, bitmap, index);
-		else if (value.type == jbvString)
-			append_text(rows, value.val.string.val, value.val.string.len);
-		else if (value.type == jbvBool)
-			appendStringInfoChar(rows, value.val.boolean ? 1 : 0);
 		else
-		{
-			float8		number = DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(value.val.numeric)));
-
-			appendBinaryStringInfo(rows, (const char *) &number, sizeof(number));
-		}
+			append_json_value(rows, &value);
 		index++;
 	}
 }

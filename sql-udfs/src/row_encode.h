@@ -48,6 +48,6 @@ extern MillraceDescriptor *millrace_descriptor_of_tuple(TupleDesc tuple_descript
 extern MillraceDescriptor *millrace_descriptor_of_object(Jsonb *object);
 extern const float8 *millrace_encode_array(StringInfo rows, ArrayType *array, int first, int count, const float8 *values);
 extern void millrace_encode_tuple(StringInfo rows, MillraceDescriptor *descriptor, HeapTuple tuple, TupleDesc tuple_descriptor);
-extern void millrace_encode_object(StringInfo rows, Jsonb *object);
+extern void millrace_encode_object(StringInfo rows, const MillraceDescriptor *descriptor, Jsonb *object);
 
 #endif							/* MILLRACE_ROW_ENCODE_H */
