@@ -4,13 +4,11 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
 class RegionArchitectureTest {
     private final JavaClasses classes = new ClassFileImporter()
-            .withImportOption(new ImportOption.DoNotIncludeTests())
-            .importPackages("io.millrace.region");
+            .importUrl(Region.class.getProtectionDomain().getCodeSource().getLocation());
 
     @Test
     void mapsAreKnownInOnePlaceOnly() {

@@ -46,8 +46,8 @@ final class FailureLog {
         }
     }
 
-    /** How many lines the last second swallowed; negative when this one is swallowed too. */
-    private synchronized int admit(ErrorCode code) {
+    /** How many lines were swallowed before this one; negative when it is swallowed too. */
+    synchronized int admit(ErrorCode code) {
         Window window = windows.computeIfAbsent(code, unseen -> new Window());
         long now = clock.getAsLong();
         int suppressed = 0;

@@ -1,0 +1,49 @@
+package io.millrace.gateway;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import org.junit.jupiter.api.Test;
+
+class GatewayArchitectureTest {
+    private final JavaClasses classes = new ClassFileImporter()
+            .importUrl(Gateway.class.getProtectionDomain().getCodeSource().getLocation());
+
+    @Test
+    void theCoreKnowsNoTransportNoStoreAndNoMetrics() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.millrace.gateway.core..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "io.millrace.region..",
+                        "io.millrace.store..",
+                        "io.prometheus..",
+                        "io.millrace.gateway.memory..",
+                        "io.millrace.gateway.model..",
+                        "io.millrace.gateway.metrics..")
+                .check(classes);
+    }
+
+    @Test
+    void onlyTheConnectorOfSharedMemoryAndTheWiringKnowTheRegion() {
+        noClasses()
+                .that()
+                .resideInAnyPackage("io.millrace.gateway.model..", "io.millrace.gateway.metrics..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.millrace.region..", "io.millrace.gateway.memory..")
+                .check(classes);
+    }
+
+    @Test
+    void nobodySeesChronicle() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("net.openhft..")
+                .check(classes);
+    }
+}

@@ -1,0 +1,47 @@
+package io.millrace.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.millrace.contract.ConfigFile;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class GatewayConfigTest {
+    private static GatewayConfig read(Map<String, String> values) {
+        Map<String, String> all = new HashMap<>(Map.of("region-directory", "/dev/shm/r", "cache-directory", "/c"));
+        all.putAll(values);
+        return GatewayConfig.from(ConfigFile.of(Path.of("/conf/gateway.properties"), all));
+    }
+
+    @Test
+    void hasTheDocumentedDefaults() {
+        GatewayConfig config = read(Map.of());
+        assertThat(config.region().heartbeatLimit()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(config.region().group()).isEmpty();
+        assertThat(config.region().sparse()).isFalse();
+        assertThat(config.heartbeat()).isEqualTo(Duration.ofMillis(500));
+        assertThat(config.metricsPort()).isEqualTo(9187);
+        assertThat(config.cacheBytes()).isEqualTo(268_435_456);
+        assertThat(config.pipeline().batchRowsMax()).isEqualTo(512);
+        assertThat(config.pipeline().inlineNanos()).isEqualTo(250_000);
+        assertThat(config.spinNanos()).isEqualTo(5_000);
+    }
+
+    @Test
+    void namesFileKeyValueAndRange() {
+        assertThatThrownBy(() -> read(Map.of("worker-count", "0")))
+                .hasMessage("configuration value must be a whole number: file=/conf/gateway.properties,"
+                        + " key=worker-count, value=0, min=1, max=256");
+    }
+
+    @Test
+    void namesTheNearestKeyOfAMisspeltOne() {
+        assertThatThrownBy(() -> read(Map.of("worker-cuont", "2")))
+                .hasMessage("configuration key is unknown: file=/conf/gateway.properties, key=worker-cuont,"
+                        + " nearest=worker-count");
+    }
+}

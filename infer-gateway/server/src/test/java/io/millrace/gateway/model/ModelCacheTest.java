@@ -1,0 +1,142 @@
+package io.millrace.gateway.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import io.millrace.contract.envelope.ModelReference;
+import io.millrace.gateway.core.Models;
+import io.millrace.gateway.core.ServedModel;
+import io.millrace.gateway.core.TestingScorer;
+import io.millrace.gateway.core.TestingServedModels;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ModelCacheTest {
+    private static final long MIB = 1 << 20;
+    private static final long BROKEN = 99;
+
+    private final Map<Long, TestingScorer> scorers = new ConcurrentHashMap<>();
+    private final AtomicInteger loadCount = new AtomicInteger();
+    private final ModelCache cache = new ModelCache(this::load, 10 * MIB, LoadObserver.NONE);
+
+    /** Three mebibytes each. */
+    private ServedModel load(long key, ModelReference reference) {
+        loadCount.incrementAndGet();
+        if (key == BROKEN) {
+            throw new ContractException(ErrorCode.CORRUPT_PACKAGE, "package is broken");
+        }
+        TestingScorer scorer = new TestingScorer();
+        scorers.put(key, scorer);
+        return TestingServedModels.regression(key, scorer, 3 * MIB, 10);
+    }
+
+    @AfterEach
+    void everyScorerIsClosedInTheEnd() {
+        cache.close();
+        assertThat(scorers.values()).allMatch(TestingScorer::isClosed);
+    }
+
+    private CompletableFuture<ServedModel> ask(long key) {
+        CompletableFuture<ServedModel> result = new CompletableFuture<>();
+        ModelReference reference = new ModelReference(key, "p", "d", "store:d/1/1-1", "ab".repeat(32), 1);
+        cache.load(key, reference, new Models.Waiter() {
+            @Override
+            public void loaded(ServedModel model) {
+                result.complete(model);
+            }
+
+            @Override
+            public void failed(ContractException failure) {
+                result.completeExceptionally(failure);
+            }
+        });
+        return result;
+    }
+
+    private ServedModel resident(long key) throws Exception {
+        ServedModel model = ask(key).get(30, TimeUnit.SECONDS);
+        model.release();
+        return model;
+    }
+
+    @Test
+    void aLoadedModelIsFoundAndAnUnknownOneIsNot() throws Exception {
+        assertThat(cache.acquire(1)).isNull();
+        ServedModel model = resident(1);
+        ServedModel found = cache.acquire(1);
+        assertThat(found).isSameAs(model);
+        model.release();
+        assertThat(cache.residentCount()).isEqualTo(1);
+        assertThat(cache.residentBytes()).isBetween(3 * MIB, 4 * MIB);
+    }
+
+    @Test
+    void aSecondAskerDoesNotLoadAgain() throws Exception {
+        resident(1);
+        resident(1);
+        assertThat(loadCount).hasValue(1);
+    }
+
+    @Test
+    void aFailedLoadChangesNothing() throws Exception {
+        resident(1);
+        CompletableFuture<ServedModel> broken = ask(BROKEN);
+        try {
+            broken.get(30, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            assertThat(e).hasCauseInstanceOf(ContractException.class).hasMessageContaining("package is broken");
+        }
+        assertThat(broken).isCompletedExceptionally();
+        assertThat(cache.acquire(BROKEN)).isNull();
+        ServedModel still = cache.acquire(1);
+        assertThat(still).isNotNull();
+        if (still != null) {
+            still.release();
+        }
+    }
+
+    @Test
+    void aNewModelAlwaysGetsInAndTheColdestLeaves() throws Exception {
+        for (long key = 1; key <= 3; key++) {
+            resident(key);
+        }
+        for (int i = 0; i < 100; i++) {
+            for (long key : new long[] {1, 3}) {
+                ServedModel hot = cache.acquire(key);
+                if (hot != null) {
+                    hot.release();
+                }
+            }
+        }
+        resident(4);
+        assertThat(cache.residentCount()).isEqualTo(3);
+        assertThat(scorers.get(2L)).isNotNull().matches(TestingScorer::isClosed);
+        assertThat(cache.acquire(2)).isNull();
+        ServedModel fresh = cache.acquire(4);
+        assertThat(fresh).isNotNull();
+        if (fresh != null) {
+            fresh.release();
+        }
+    }
+
+    @Test
+    void anEvictedModelIsFreedAfterItsLastAnswer() throws Exception {
+        ServedModel inUse = ask(1).get(30, TimeUnit.SECONDS);
+        for (long key = 2; key <= 4; key++) {
+            resident(key);
+            resident(key);
+        }
+        assertThat(cache.acquire(1)).isNull();
+        assertThat(scorers.get(1L)).isNotNull().matches(scorer -> !scorer.isClosed());
+        inUse.release();
+        assertThat(scorers.get(1L)).isNotNull().matches(TestingScorer::isClosed);
+        assertThat(inUse.acquire()).isFalse();
+    }
+}
