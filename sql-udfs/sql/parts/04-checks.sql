@@ -323,47 +323,129 @@ BEGIN
 END
 $$;
 
--- Preprocessing by column: {"column": {"impute": .., "encode": .., "scale": ..}}; "*" speaks for the columns not named.
-CREATE FUNCTION ml._check_preprocess(relation oid, preprocess jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE
+-- The features of a table by name: those given, or all columns but the label and the key.
+CREATE FUNCTION ml._feature_names(relation oid, features text[], y_column_name text, key_columns text[]) RETURNS text[] LANGUAGE sql STABLE
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+	SELECT coalesce(features, array_agg(c.name ORDER BY c.ordinal))
+	FROM ml._columns(relation) c WHERE c.name <> y_column_name AND c.name <> ALL (key_columns)
+$$;
+
+-- One value given in JSON against its kind (integer, number, boolean, choice, any) and its limits, which are inclusive
+-- but for a minimum that must be exceeded. subject begins the message.
+CREATE FUNCTION ml._check_setting(subject text, value jsonb, kind text, minimum float8, above boolean, maximum float8, choices text[])
+	RETURNS void LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	wanted text := CASE kind
+		WHEN 'integer' THEN format('an integer from %s to %s', minimum, maximum)
+		WHEN 'number' THEN format('a number %s %s to %s', CASE WHEN above THEN 'above' ELSE 'from' END, minimum, maximum)
+		WHEN 'choice' THEN 'one of ' || array_to_string(choices, ', ')
+		ELSE 'true or false'
+	END;
+	valid boolean := CASE
+		WHEN kind = 'any' THEN true
+		WHEN kind IN ('integer', 'number') AND jsonb_typeof(value) = 'number' THEN
+			value::numeric <= maximum::numeric AND (value::numeric > minimum::numeric OR value::numeric = minimum::numeric AND NOT above)
+			AND (kind = 'number' OR value::numeric = trunc(value::numeric))
+		WHEN kind = 'choice' THEN jsonb_typeof(value) = 'string' AND value #>> '{}' = ANY (choices)
+		WHEN kind = 'boolean' THEN jsonb_typeof(value) = 'boolean'
+		ELSE false
+	END;
+BEGIN
+	IF NOT valid THEN
+		RAISE EXCEPTION '% must be %', subject, wanted USING
+			ERRCODE = 'invalid_parameter_value', DETAIL = format('Got %s.', value);
+	END IF;
+END
+$$;
+
+-- What can be asked of the preprocessing of a column.
+CREATE FUNCTION ml._preprocess_options() RETURNS TABLE (name text, kind text, minimum float8, maximum float8, choices text[])
+	LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT * FROM (VALUES
+		('impute', 'choice', NULL::float8, NULL::float8, ARRAY['none', 'mean', 'median', 'most-frequent', 'constant']),
+		('value', 'any', NULL, NULL, NULL),
+		('indicator', 'boolean', NULL, NULL, NULL),
+		('encode', 'choice', NULL, NULL, ARRAY['none', 'ordinal', 'one-hot']),
+		('scale', 'choice', NULL, NULL, ARRAY['none', 'standard', 'min-max', 'max-abs', 'robust']),
+		('min-frequency', 'number', 0, 1e15, NULL),
+		('max-levels', 'integer', 1, 16384, NULL)
+	) AS registry (name, kind, minimum, maximum, choices);
+END;
+
+-- The options of one column, their names and values with dashes. Errors name the column.
+CREATE FUNCTION ml._check_column_preprocess(column_name text, category text, options jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE
 	SET search_path = pg_catalog, ml, pg_temp
 AS $$
 DECLARE
 	item record;
-	valid text;
+	known record;
+	checked jsonb := '{}';
+	refused text;
+BEGIN
+	IF jsonb_typeof(options) <> 'object' THEN
+		RAISE EXCEPTION 'preprocess of column "%" must be a JSON object', column_name USING
+			ERRCODE = 'invalid_parameter_value', HINT = 'Example: {"age": {"impute": "mean", "scale": "standard"}}.';
+	END IF;
+	FOR item IN SELECT replace(key, '_', '-') AS key, value FROM jsonb_each(options) ORDER BY key LOOP
+		SELECT o.* INTO known FROM ml._preprocess_options() o WHERE o.name = item.key;
+		IF NOT FOUND THEN
+			RAISE EXCEPTION 'preprocess option "%" of column "%" is not known', item.key, column_name USING
+				ERRCODE = 'invalid_parameter_value',
+				HINT = (SELECT 'Known options: ' || string_agg(o.name, ', ') || '.' FROM ml._preprocess_options() o);
+		END IF;
+		IF known.kind = 'choice' AND jsonb_typeof(item.value) = 'string' THEN
+			item.value := to_jsonb(replace(item.value #>> '{}', '_', '-'));
+		END IF;
+		PERFORM ml._check_setting(format('preprocess option "%s" of column "%s"', item.key, column_name),
+			item.value, known.kind, known.minimum, false, known.maximum, known.choices);
+		checked := checked || jsonb_build_object(item.key, item.value);
+	END LOOP;
+	refused := CASE
+		WHEN (checked ->> 'impute' = 'constant') IS DISTINCT FROM (checked ? 'value') AND (checked ? 'value' OR checked ->> 'impute' = 'constant')
+			THEN 'must have a value exactly when impute is constant'
+		WHEN category = 'text' AND checked ->> 'encode' = 'none' THEN 'must be encoded, as ordinal or one-hot'
+		WHEN category = 'text' AND checked ->> 'impute' IN ('mean', 'median') THEN 'has no mean and no median'
+		WHEN category IN ('number', 'time') AND checked ->> 'encode' <> 'none' THEN 'cannot be encoded: only texts, integers and booleans can'
+		WHEN checked ->> 'encode' = 'one-hot' AND checked ->> 'scale' <> 'none' THEN 'cannot be scaled when it is one-hot'
+	END;
+	IF refused IS NOT NULL THEN
+		RAISE EXCEPTION 'preprocess column "%" %', column_name, refused USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	RETURN checked;
+END
+$$;
+
+-- Preprocessing: {"default": "tree" | "linear", "column": {option: value}}. Returns it with canonical names.
+CREATE FUNCTION ml._check_preprocess(relation oid, preprocess jsonb, feature_names text[]) RETURNS jsonb LANGUAGE plpgsql STABLE
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	item record;
+	category text;
+	checked jsonb := '{}';
 BEGIN
 	IF preprocess IS NULL THEN
-		RETURN '{}';
+		RETURN checked;
 	ELSIF jsonb_typeof(preprocess) <> 'object' THEN
 		RAISE EXCEPTION 'preprocess must be a JSON object' USING
 			ERRCODE = 'invalid_parameter_value', DETAIL = format('Got a JSON %s.', jsonb_typeof(preprocess));
 	END IF;
 	FOR item IN SELECT key, value FROM jsonb_each(preprocess) ORDER BY key LOOP
-		IF item.key <> '*' THEN
-			PERFORM ml._check_column(relation, item.key, 'preprocess column');
+		IF item.key = 'default' AND jsonb_typeof(item.value) <> 'object' THEN
+			PERFORM ml._check_setting('preprocess default', item.value, 'choice', NULL, NULL, NULL, ARRAY['tree', 'linear']);
+			checked := checked || jsonb_build_object(item.key, item.value);
+			CONTINUE;
 		END IF;
-		IF jsonb_typeof(item.value) <> 'object' THEN
-			RAISE EXCEPTION 'preprocess of column "%" must be a JSON object', item.key USING
-				ERRCODE = 'invalid_parameter_value', HINT = 'Example: {"age": {"impute": "mean", "scale": "standard"}}.';
+		PERFORM ml._check_column(relation, item.key, 'preprocess column');
+		IF item.key <> ALL (feature_names) THEN
+			RAISE EXCEPTION 'preprocess column "%" is not a feature', item.key USING ERRCODE = 'invalid_parameter_value';
 		END IF;
+		SELECT c.category INTO category FROM ml._columns(relation) c WHERE c.name = item.key;
+		checked := checked || jsonb_build_object(item.key, ml._check_column_preprocess(item.key, category, item.value));
 	END LOOP;
-	FOR item IN
-		SELECT c.key AS column_name, s.key, s.value
-		FROM jsonb_each(preprocess) AS c CROSS JOIN LATERAL jsonb_each(c.value) AS s ORDER BY c.key, s.key
-	LOOP
-		valid := CASE item.key
-			WHEN 'impute' THEN 'none, mean, median, constant'
-			WHEN 'encode' THEN 'none, ordinal, one-hot'
-			WHEN 'scale' THEN 'none, standard, min-max'
-			WHEN 'value' THEN ''
-		END;
-		IF valid IS NULL THEN
-			RAISE EXCEPTION 'preprocess step "%" of column "%" is not known', item.key, item.column_name USING
-				ERRCODE = 'invalid_parameter_value', HINT = 'Known steps: impute (with value when constant), encode, scale.';
-		ELSIF valid <> '' AND (item.value #>> '{}' IS NULL OR item.value #>> '{}' <> ALL (string_to_array(valid, ', '))) THEN
-			RAISE EXCEPTION 'preprocess step "%" of column "%" cannot be %', item.key, item.column_name, item.value USING
-				ERRCODE = 'invalid_parameter_value', HINT = format('Valid values: %s.', valid);
-		END IF;
-	END LOOP;
-	RETURN preprocess;
+	RETURN checked;
 END
 $$;

@@ -176,9 +176,8 @@ BEGIN
 			WHEN c.name = task.time_column THEN 'time'
 			ELSE 'ignored'
 		END,
-		c.pg_type, c.nullable, coalesce(_describe_task_steps.steps, '{}')
+		c.pg_type, c.nullable, coalesce(preprocess -> c.name, '{}')
 	FROM ml._columns(ml._relation_id(task.relation)) c
-	CROSS JOIN LATERAL (SELECT coalesce(preprocess -> c.name, preprocess -> '*') AS steps) AS _describe_task_steps
 	ORDER BY c.ordinal;
 END
 $$;

@@ -4,7 +4,8 @@ CREATE FUNCTION ml._algorithms() RETURNS TABLE (algorithm text, aliases text[], 
 	LANGUAGE sql IMMUTABLE
 BEGIN ATOMIC
 	SELECT * FROM (VALUES
-		('xgboost', ARRAY['xgb', 'gradient_boosting', 'gradient_boosted_trees', 'gbdt', 'gbt', 'boosted_trees'],
+		('xgboost', ARRAY['xgb', 'gradient_boosting', 'gradient_boosted_trees', 'gbdt', 'gbt', 'boosted_trees',
+				'xgb_binary', 'xgb_multiclass', 'xgb_regression'],
 			ARRAY['classification', 'regression'], 'flink', true),
 		('linear', ARRAY['linear_regression', 'logistic_regression', 'logistic', 'ols'],
 			ARRAY['classification', 'regression'], 'flink', false),
@@ -13,33 +14,38 @@ BEGIN ATOMIC
 	) AS registry (algorithm, aliases, tasks, runtime, available);
 END;
 
--- kind: integer, number, boolean or choice. The limits are inclusive; NULL means none. The canonical name is the one queued.
+-- kind, limits and choices as in ml._check_setting. The canonical name is the one queued.
 CREATE FUNCTION ml._hyperparams()
-	RETURNS TABLE (algorithm text, name text, aliases text[], kind text, minimum float8, maximum float8, default_value jsonb, choices text[])
+	RETURNS TABLE (algorithm text, name text, aliases text[], kind text, minimum float8, above boolean, maximum float8,
+		default_value jsonb, choices text[])
 	LANGUAGE sql IMMUTABLE
 BEGIN ATOMIC
 	SELECT * FROM (VALUES
-		('xgboost', 'n_estimators', ARRAY['num_boost_round', 'num_round', 'nrounds', 'num_trees'], 'integer', 1, 100000, '100'::jsonb, NULL::text[]),
-		('xgboost', 'max_depth', '{}', 'integer', 1, 32, '6', NULL),
-		('xgboost', 'max_leaves', '{}', 'integer', 0, 1048576, '0', NULL),
-		('xgboost', 'eta', '{learning_rate}', 'number', 1e-6, 1, '0.3', NULL),
-		('xgboost', 'lambda', '{reg_lambda}', 'number', 0, 1e9, '1', NULL),
-		('xgboost', 'alpha', '{reg_alpha}', 'number', 0, 1e9, '0', NULL),
-		('xgboost', 'gamma', '{min_split_loss}', 'number', 0, 1e9, '0', NULL),
-		('xgboost', 'min_child_weight', '{}', 'number', 0, 1e9, '1', NULL),
-		('xgboost', 'max_delta_step', '{}', 'number', 0, 1e9, '0', NULL),
-		('xgboost', 'subsample', '{}', 'number', 0.01, 1, '1', NULL),
-		('xgboost', 'colsample_bytree', '{}', 'number', 0.01, 1, '1', NULL),
-		('xgboost', 'colsample_bylevel', '{}', 'number', 0.01, 1, '1', NULL),
-		('xgboost', 'colsample_bynode', '{}', 'number', 0.01, 1, '1', NULL),
-		('xgboost', 'max_bin', '{}', 'integer', 2, 4096, '256', NULL),
-		('xgboost', 'grow_policy', '{}', 'choice', NULL, NULL, '"depthwise"', '{depthwise,lossguide}'),
-		('xgboost', 'scale_pos_weight', '{}', 'number', 1e-6, 1e9, '1', NULL),
-		('xgboost', 'early_stopping_rounds', '{}', 'integer', 0, 100000, '0', NULL),
-		('xgboost', 'seed', '{random_state}', 'integer', 0, 2147483647, '42', NULL),
-		('xgboost', 'objective', '{}', 'choice', NULL, NULL, 'null',
-			'{binary:logistic,multi:softprob,reg:squarederror,reg:absoluteerror,reg:pseudohubererror}')
-	) AS registry (algorithm, name, aliases, kind, minimum, maximum, default_value, choices);
+		('xgboost', 'n_estimators', ARRAY['num_boost_round', 'num_round', 'nrounds', 'num_trees'],
+			'integer', 1, false, 100000, '100'::jsonb, NULL::text[]),
+		('xgboost', 'early_stopping_rounds', '{}', 'integer', 0, false, 100000, '0', NULL),
+		('xgboost', 'eta', '{learning_rate}', 'number', 0, true, 1, '0.3', NULL),
+		('xgboost', 'max_depth', '{}', 'integer', 1, false, 32, '6', NULL),
+		('xgboost', 'max_leaves', '{}', 'integer', 0, false, 1048576, '0', NULL),
+		('xgboost', 'grow_policy', '{}', 'choice', NULL, NULL, NULL, '"depthwise"', '{depthwise,lossguide}'),
+		('xgboost', 'max_bin', '{max_bins}', 'integer', 2, false, 65536, '256', NULL),
+		('xgboost', 'gamma', '{min_split_loss}', 'number', 0, false, 1e9, '0', NULL),
+		('xgboost', 'min_child_weight', '{}', 'number', 0, false, 1e9, '1', NULL),
+		('xgboost', 'max_delta_step', '{}', 'number', 0, false, 1e9, '0', NULL),
+		('xgboost', 'subsample', '{}', 'number', 0, true, 1, '1', NULL),
+		('xgboost', 'colsample_bytree', '{}', 'number', 0, true, 1, '1', NULL),
+		('xgboost', 'colsample_bylevel', '{}', 'number', 0, true, 1, '1', NULL),
+		('xgboost', 'colsample_bynode', '{}', 'number', 0, true, 1, '1', NULL),
+		('xgboost', 'lambda', '{reg_lambda}', 'number', 0, false, 1e9, '1', NULL),
+		('xgboost', 'alpha', '{reg_alpha}', 'number', 0, false, 1e9, '0', NULL),
+		('xgboost', 'scale_pos_weight', '{}', 'number', 0, true, 1e9, '1', NULL),
+		('xgboost', 'num_parallel_tree', '{}', 'integer', 1, false, 1000, '1', NULL),
+		('xgboost', 'huber_slope', '{}', 'number', 0, true, 1e9, '1', NULL),
+		('xgboost', 'nthread', '{n_jobs}', 'integer', 1, false, 1024, NULL, NULL),
+		('xgboost', 'seed', '{random_state}', 'integer', 0, false, 2147483647, '42', NULL),
+		('xgboost', 'objective', '{}', 'choice', NULL, NULL, NULL, NULL,
+			'{binary:logistic,multi:softprob,reg:squarederror,reg:absoluteerror,reg:pseudohubererror,count:poisson,reg:gamma,reg:tweedie}')
+	) AS registry (algorithm, name, aliases, kind, minimum, above, maximum, default_value, choices);
 END;
 
 -- The canonical name of an available algorithm. "linear" is the default of ml.train: until it is available it stands
@@ -70,33 +76,6 @@ BEGIN
 	END IF;
 	RAISE EXCEPTION 'algorithm "%" is not available yet for %', _check_algorithm.algorithm, _check_algorithm.task USING
 		ERRCODE = 'feature_not_supported', HINT = format('Available for %s: %s.', _check_algorithm.task, available);
-END
-$$;
-
--- One hyper-parameter's value against its kind and limits.
-CREATE FUNCTION ml._check_hyperparam(given text, value jsonb, kind text, minimum float8, maximum float8, choices text[]) RETURNS void
-	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, ml, pg_temp
-AS $$
-DECLARE
-	wanted text := CASE kind
-		WHEN 'integer' THEN format('an integer from %s to %s', minimum, maximum)
-		WHEN 'number' THEN format('a number from %s to %s', minimum, maximum)
-		WHEN 'choice' THEN format('one of %s', array_to_string(choices, ', '))
-		ELSE 'true or false'
-	END;
-	valid boolean := CASE
-		WHEN kind IN ('integer', 'number') AND jsonb_typeof(value) = 'number' THEN
-			value::text::numeric BETWEEN minimum::numeric AND maximum::numeric
-			AND (kind = 'number' OR value::text::numeric = trunc(value::text::numeric))
-		WHEN kind = 'choice' THEN jsonb_typeof(value) = 'string' AND value #>> '{}' = ANY (choices)
-		WHEN kind = 'boolean' THEN jsonb_typeof(value) = 'boolean'
-		ELSE false
-	END;
-BEGIN
-	IF NOT valid THEN
-		RAISE EXCEPTION 'hyper-parameter "%" must be %', given, wanted USING
-			ERRCODE = 'invalid_parameter_value', DETAIL = format('Got %s.', value);
-	END IF;
 END
 $$;
 
@@ -131,10 +110,11 @@ BEGIN
 			RAISE EXCEPTION 'hyper-parameter "%" is given twice', known.name USING
 				ERRCODE = 'invalid_parameter_value', DETAIL = format('It is also called %s.', array_to_string(known.aliases, ', '));
 		END IF;
-		PERFORM ml._check_hyperparam(item.key, item.value, known.kind, known.minimum, known.maximum, known.choices);
+		PERFORM ml._check_setting(format('hyper-parameter "%s"', item.key), item.value,
+			known.kind, known.minimum, known.above, known.maximum, known.choices);
 		checked := checked || jsonb_build_object(known.name, item.value);
 	END LOOP;
-	IF checked ? 'objective' AND (checked ->> 'objective' LIKE 'reg:%') <> (task = 'regression') THEN
+	IF checked ? 'objective' AND (checked ->> 'objective' NOT IN ('binary:logistic', 'multi:softprob')) <> (task = 'regression') THEN
 		RAISE EXCEPTION 'objective "%" does not suit task %', checked ->> 'objective', task USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	RETURN checked;
@@ -147,7 +127,7 @@ CREATE FUNCTION ml._list_algorithms(task text)
 AS $$
 	SELECT a.algorithm, t.task, a.runtime, a.available,
 		coalesce((SELECT jsonb_object_agg(h.name, jsonb_strip_nulls(jsonb_build_object(
-				'kind', h.kind, 'min', h.minimum, 'max', h.maximum, 'default', h.default_value,
+				'kind', h.kind, CASE WHEN h.above THEN 'above' ELSE 'min' END, h.minimum, 'max', h.maximum, 'default', h.default_value,
 				'aliases', CASE WHEN h.aliases <> '{}' THEN to_jsonb(h.aliases) END, 'choices', to_jsonb(h.choices))))
 			FROM ml._hyperparams() h WHERE h.algorithm = a.algorithm), '{}')
 	FROM ml._algorithms() a CROSS JOIN LATERAL unnest(a.tasks) AS t (task)

@@ -62,7 +62,8 @@ BEGIN
 	keys := ml._check_key(_snapshot_table.relation_name, NULL);
 	PERFORM ml._check_features(_snapshot_table.relation_name, NULL, label_column, keys);
 	snapshot := ml._request_snapshot(caller, _snapshot_table.relation_name, label_column, _snapshot_table.test_size, sampling,
-		ml._check_preprocess(_snapshot_table.relation_name, _snapshot_table.preprocess), keys, NULL, NULL);
+		ml._check_preprocess(_snapshot_table.relation_name, _snapshot_table.preprocess,
+			ml._feature_names(_snapshot_table.relation_name, NULL, label_column, keys)), keys, NULL, NULL);
 	RETURN QUERY SELECT snapshot.relation, snapshot.y_column_name, snapshot.snapshot_id, snapshot.status;
 END
 $$;
@@ -119,7 +120,9 @@ BEGIN
 	PERFORM ml._check_relation(caller, relation_id);
 	PERFORM ml._check_column(relation_id, prior.y_column_name, 'label column');
 	refreshed := ml._request_snapshot(caller, relation_id, prior.y_column_name, prior.test_size, prior.test_sampling,
-		ml._check_preprocess(relation_id, prior.preprocess), ml._check_key(relation_id, prior.key_columns), prior.features, prior.snapshot_id);
+		ml._check_preprocess(relation_id, prior.preprocess,
+			ml._feature_names(relation_id, prior.features, prior.y_column_name, prior.key_columns)),
+		ml._check_key(relation_id, prior.key_columns), prior.features, prior.snapshot_id);
 	RETURN refreshed.snapshot_id;
 END
 $$;

@@ -49,7 +49,8 @@ AS $$
 DECLARE
 	relation_id oid := ml._relation_id(task.relation);
 	snapshot ml.snapshots;
-	checked jsonb := ml._check_preprocess(relation_id, preprocess);
+	checked jsonb := ml._check_preprocess(relation_id, preprocess,
+		ml._feature_names(relation_id, task.features, task.y_column_name, task.key_columns));
 BEGIN
 	IF named_id IS NOT NULL THEN
 		snapshot := ml._snapshot(caller, named_id);
