@@ -18,7 +18,8 @@ import java.util.List;
 public final class WireRow implements RowReader {
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
-    private final ColumnType[] types;
+    private final boolean[] dates;
+    private final int[] wireLengths;
     private final int[] offsets;
     private final int[] lengths;
     private final int bitmapLength;
@@ -30,12 +31,15 @@ public final class WireRow implements RowReader {
 
     /** A view for rows of a descriptor. */
     public WireRow(List<Column> columns) {
-        types = new ColumnType[columns.size()];
-        offsets = new int[types.length];
-        lengths = new int[types.length];
-        bitmapLength = (types.length + 7) / 8;
-        for (int column = 0; column < types.length; column++) {
-            types[column] = columns.get(column).type();
+        int count = columns.size();
+        dates = new boolean[count];
+        wireLengths = new int[count];
+        offsets = new int[count];
+        lengths = new int[count];
+        bitmapLength = (count + 7) / 8;
+        for (int column = 0; column < count; column++) {
+            dates[column] = columns.get(column).type() == ColumnType.DATE;
+            wireLengths[column] = columns.get(column).type().wireLength();
         }
     }
 
@@ -79,7 +83,7 @@ public final class WireRow implements RowReader {
         Invalid.checkRemaining("row", bitmapLength, position, limit);
         position += bitmapLength;
         int nulls = 0;
-        for (int column = 0; column < types.length; column++) {
+        for (int column = 0; column < wireLengths.length; column++) {
             if ((column & 7) == 0) {
                 nulls = buffer.get(bitmap + (column >>> 3));
             }
@@ -93,7 +97,7 @@ public final class WireRow implements RowReader {
     }
 
     private void locate(int column) {
-        int length = types[column].wireLength();
+        int length = wireLengths[column];
         if (length < 0) {
             Invalid.checkRemaining("row", Integer.BYTES, position, limit);
             length = buffer.getInt(position);
@@ -117,7 +121,7 @@ public final class WireRow implements RowReader {
 
     @Override
     public long int64(int column) {
-        return types[column] == ColumnType.DATE ? buffer.getInt(offsets[column]) : buffer.getLong(offsets[column]);
+        return dates[column] ? buffer.getInt(offsets[column]) : buffer.getLong(offsets[column]);
     }
 
     @Override

@@ -69,6 +69,11 @@ final class Binding {
 
     private static ColumnTransform transform(FittedColumn input, Column given, int column, int at, LongAdder unseen) {
         if (input.encoder() instanceof Encoder.None) {
+            boolean imputed = input.imputer().kind() != Imputer.Kind.NONE
+                    || input.imputer().indicator();
+            if (!imputed && input.scaler().kind() == Scaler.Kind.NONE) {
+                return new ColumnTransform.Plain(column, at, NumberSource.of(input, given));
+            }
             return new ColumnTransform.Numeric(
                     column, at, NumberSource.of(input, given), input.imputer(), input.scaler());
         }

@@ -33,6 +33,21 @@ abstract class ColumnTransform {
         return missing ? 1f : 0f;
     }
 
+    /** A number as it is: neither imputed nor scaled. What trees get, and so the most frequent transform. */
+    static final class Plain extends ColumnTransform {
+        private final NumberSource source;
+
+        Plain(int column, int at, NumberSource source) {
+            super(column, at);
+            this.source = source;
+        }
+
+        @Override
+        void apply(RowReader row, float[] out, int offset) {
+            out[offset + at] = row.isNull(column) ? Float.NaN : feature(source.read(row, column));
+        }
+    }
+
     /** A number, imputed and scaled. */
     static final class Numeric extends ColumnTransform {
         private final NumberSource source;
