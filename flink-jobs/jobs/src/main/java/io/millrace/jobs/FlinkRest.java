@@ -36,6 +36,7 @@ public final class FlinkRest {
     private static final Duration SUBMIT_LIMIT = Duration.ofMinutes(3);
 
     private static final Duration POLL = Duration.ofMillis(200);
+    private static final String UNKNOWN_JOB = "Could not find Flink job";
     private static final int ERROR_TEXT_LENGTH = 2_000;
 
     private final URI endpoint;
@@ -295,7 +296,7 @@ public final class FlinkRest {
         return URI.create((base.endsWith("/") ? base.substring(0, base.length() - 1) : base) + path);
     }
 
-    /** Sends one request; empty for 404. */
+    /** Sends one request; empty when the cluster does not know what it is about. */
     private Optional<JsonNode> exchange(HttpRequest request) {
         HttpResponse<String> response;
         try {
@@ -306,7 +307,7 @@ public final class FlinkRest {
             Thread.currentThread().interrupt();
             throw unreachable(request, e);
         }
-        if (response.statusCode() == 404) {
+        if (response.statusCode() == 404 || isUnknownJob(response)) {
             return Optional.empty();
         }
         if (response.statusCode() >= 300) {
@@ -320,6 +321,11 @@ public final class FlinkRest {
             throw new FlinkRestException(
                     "cluster must answer in JSON: path=" + request.uri().getPath(), e);
         }
+    }
+
+    /** Some calls answer 500 instead of 404 for a job the cluster does not know. */
+    private static boolean isUnknownJob(HttpResponse<String> response) {
+        return response.statusCode() >= 400 && response.body().contains(UNKNOWN_JOB);
     }
 
     private FlinkUnreachableException unreachable(HttpRequest request, Exception cause) {
