@@ -66,7 +66,7 @@ public final class ChangeSource extends PostgresIncrementalSource<Change> {
         properties.setProperty("decimal.handling.mode", "string");
         properties.setProperty("tombstones.on.delete", "false");
         // The message itself is of no interest: that the position moved past it is.
-        properties.setProperty("logical_decoding_message.prefix.exclude.list", ".*");
+        properties.setProperty("message.prefix.exclude.list", ".*");
         properties.setProperty("poll.interval.ms", "50");
         properties.setProperty("slot.max.retries", "3");
         return properties;

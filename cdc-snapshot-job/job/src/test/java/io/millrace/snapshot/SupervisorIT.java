@@ -1,0 +1,175 @@
+package io.millrace.snapshot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.millrace.jobs.JobSettings;
+import io.millrace.lake.testing.TestingPostgres;
+import io.millrace.snapshot.supervise.SupervisorLoop;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SupervisorIT {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    @TempDir
+    Path directory;
+
+    private TestingCluster cluster;
+    private TestingPostgres postgres;
+    private TestingLake lake;
+    private @Nullable SupervisorLoop loop;
+    private @Nullable Thread thread;
+
+    @BeforeEach
+    void start() throws Exception {
+        cluster = TestingCluster.start(directory);
+        postgres = TestingPostgres.startWithMillrace();
+        lake = new TestingLake(postgres, directory);
+        writeProperties("database", lake.databaseProperties);
+        writeProperties("lake", lake.lakeProperties);
+        Map<String, String> snapshot = new TreeMap<>();
+        snapshot.put("flink-rest-uri", cluster.restUri());
+        snapshot.put("job-jar", jobJar().toString());
+        snapshot.put("checkpoint-uri", directory.resolve("checkpoints").toUri().toString());
+        snapshot.put("savepoint-uri", directory.resolve("savepoints").toUri().toString());
+        snapshot.put("state-directory", directory.resolve("state").toString());
+        snapshot.put("checkpoint-millis", "500");
+        snapshot.put("poll-millis", "200");
+        writeProperties("snapshot", snapshot);
+        startSupervisor();
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        stopSupervisor();
+        cluster.close();
+        lake.close();
+        postgres.close();
+    }
+
+    private void writeProperties(String name, Map<String, String> values) throws IOException {
+        Path conf = Files.createDirectories(directory.resolve("conf"));
+        List<String> lines = values.entrySet().stream()
+                .map(entry -> entry.getKey() + "=" + entry.getValue())
+                .toList();
+        Files.write(conf.resolve(name + ".properties"), lines);
+    }
+
+    private static Path jobJar() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("target"))) {
+            return files.filter(file -> file.toString().endsWith("-job.jar"))
+                    .findFirst()
+                    .orElseThrow()
+                    .toAbsolutePath();
+        }
+    }
+
+    private void startSupervisor() {
+        SupervisorLoop running = SupervisorLoop.of(
+                JobSettings.parse("--conf", directory.resolve("conf").toString()));
+        loop = running;
+        thread = new Thread(running::run, "supervisor");
+        thread.start();
+    }
+
+    private void stopSupervisor() throws InterruptedException {
+        if (loop != null && thread != null) {
+            loop.stop();
+            thread.interrupt();
+            thread.join();
+        }
+    }
+
+    private long snapshot(String relation, String label) {
+        return Long.parseLong(String.valueOf(
+                postgres.query("SELECT snapshot_id FROM ml.snapshot('" + relation + "', '" + label + "')")
+                        .get(0)
+                        .get(0)));
+    }
+
+    private void assertSnapshotEqualsTable(long snapshotId, String lakeTable, String relation) throws Exception {
+        List<@Nullable String> ready = lake.awaitReady(snapshotId);
+        assertThat(lake.lakeRows(lakeTable, Long.parseLong(String.valueOf(ready.get(0)))))
+                .isEqualTo(lake.sourceRows(relation));
+    }
+
+    private String slotCount() {
+        return String.valueOf(postgres.query("SELECT count(*) FROM pg_replication_slots")
+                .get(0)
+                .get(0));
+    }
+
+    @Test
+    void followsTheListOfCapturedTables() throws Exception {
+        postgres.execute(
+                "CREATE TABLE one (id int PRIMARY KEY, a float8, label boolean)",
+                "INSERT INTO one SELECT i, i * 0.5, i % 2 = 0 FROM generate_series(1, 500) i",
+                "CREATE TABLE two (id int PRIMARY KEY, b text, label boolean)",
+                "INSERT INTO two SELECT i, 'text ' || i, i % 3 = 0 FROM generate_series(1, 700) i");
+        assertSnapshotEqualsTable(snapshot("one", "label"), "public.one", "one");
+        lake.awaitStatus("public.one", "streaming");
+
+        postgres.execute("INSERT INTO one VALUES (1001, 1, true)");
+        long second = snapshot("two", "label");
+        postgres.execute("UPDATE one SET a = a + 1 WHERE id < 10", "DELETE FROM two WHERE id = 5");
+        lake.awaitReady(second);
+        lake.awaitStatus("public.two", "streaming");
+        assertSnapshotEqualsTable(snapshot("one", "label"), "public.one", "one");
+        assertSnapshotEqualsTable(snapshot("two", "label"), "public.two", "two");
+
+        postgres.execute("DROP TABLE two");
+        lake.awaitStatus("public.two", "failed");
+        postgres.execute("DELETE FROM one WHERE id = 3");
+        assertSnapshotEqualsTable(snapshot("one", "label"), "public.one", "one");
+
+        postgres.execute("SELECT ml.release_table('one')");
+        Awaitility.await().atMost(LIMIT).until(() -> slotCount().equals("0"));
+    }
+
+    @Test
+    void continuesWithoutSupervisorAndAfterALostCluster() throws Exception {
+        postgres.execute(
+                "CREATE TABLE one (id int PRIMARY KEY, a float8, label boolean)",
+                "INSERT INTO one SELECT i, i * 0.5, i % 2 = 0 FROM generate_series(1, 500) i");
+        assertSnapshotEqualsTable(snapshot("one", "label"), "public.one", "one");
+        lake.awaitStatus("public.one", "streaming");
+        stopSupervisor();
+        postgres.execute("UPDATE one SET a = -1 WHERE id < 100");
+        assertSnapshotEqualsTable(snapshot("one", "label"), "public.one", "one");
+
+        cluster.close();
+        postgres.execute("DELETE FROM one WHERE id < 50", "INSERT INTO one VALUES (2000, 2, false)");
+        cluster = TestingCluster.start(directory);
+        writeFlinkUri();
+        startSupervisor();
+        assertSnapshotEqualsTable(snapshot("one", "label"), "public.one", "one");
+    }
+
+    private void writeFlinkUri() throws Exception {
+        Path file = directory.resolve("conf/snapshot.properties");
+        List<String> lines = Files.readAllLines(file).stream()
+                .map(line -> line.startsWith("flink-rest-uri=") ? "flink-rest-uri=" + restUri() : line)
+                .toList();
+        Files.write(file, lines);
+    }
+
+    private String restUri() {
+        try {
+            return cluster.restUri();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
