@@ -12,10 +12,11 @@ import org.apache.iceberg.Table;
 import org.apache.iceberg.types.Types;
 
 /*
- * Statistics of a column are kept per data file and set of deletes, and merged in the order of the snapshot's splits. Neither a data
- * file nor a delete file ever changes, so what is kept is valid for ever; a new file or a new delete costs the reading of the files it
- * touches, and an old one costs nothing. Because the merge starts anew each time and always in the same order, a snapshot gives the
- * same numbers to the last bit whether or not something was kept.
+ * Statistics of a column are kept per data file and set of deleted rows, and merged in the order of the snapshot's splits. A data file
+ * never changes, so what is kept is valid for ever. One delete file of the streaming job usually overlaps the key range of every data
+ * file but hits few of them: the key column alone is read to see which rows it hits, and a file that lost none keeps its statistics.
+ * Because the merge starts anew each time and always in the same order, a snapshot gives the same numbers to the last bit whether or
+ * not something was kept.
  */
 
 /**
@@ -26,7 +27,10 @@ import org.apache.iceberg.types.Types;
 public final class SnapshotStatistics {
     private static final long HELD_BYTES_MAX = 256L << 20;
 
+    private static final int DELETED_ENTRIES_MAX = 100_000;
+
     private final Map<String, ColumnStatistics> held = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<String, String> deletedRows = new LinkedHashMap<>();
     private long heldBytes;
     private long filesRead;
 
@@ -56,7 +60,7 @@ public final class SnapshotStatistics {
     }
 
     private List<ColumnStatistics> ofSplit(Table table, LakeSplit split, List<Types.NestedField> fields) {
-        String file = fileKey(split);
+        String file = fileKey(table, split);
         Map<String, ColumnStatistics> found = new LinkedHashMap<>();
         List<Types.NestedField> missing = new ArrayList<>();
         for (Types.NestedField field : fields) {
@@ -109,13 +113,47 @@ public final class SnapshotStatistics {
         }
     }
 
-    private static String fileKey(LakeSplit split) {
+    private String fileKey(Table table, LakeSplit split) {
+        String file = split.task().file().location() + "\n" + split.task().start() + "+"
+                + split.task().length();
+        if (split.task().deletes().isEmpty()) {
+            return file;
+        }
         TreeSet<String> deletes = new TreeSet<>();
         for (DeleteFile delete : split.task().deletes()) {
             deletes.add(delete.location() + "@" + delete.contentOffset());
         }
-        return split.task().file().location() + "\n" + split.task().start() + "+"
-                + split.task().length() + "\n" + String.join("\n", deletes);
+        String key = file + "\n" + String.join("\n", deletes);
+        String known = deletedRows.get(key);
+        if (known == null) {
+            known = deletedRows(table, split);
+            if (deletedRows.size() >= DELETED_ENTRIES_MAX) {
+                deletedRows.clear();
+            }
+            deletedRows.put(key, known);
+        }
+        return file + known;
+    }
+
+    /** Names the set of deleted rows: nothing for none, else their number and a hash of their places. */
+    private static String deletedRows(Table table, LakeSplit split) {
+        long deleted = 0;
+        long hash = 0;
+        try (LiveRows rows = LiveRows.open(table.io(), split.schema(), split.task(), List.of(), false)) {
+            while (rows.next()) {
+                int live = 0;
+                for (int row = 0; row < rows.rowCount(); row++) {
+                    if (live < rows.liveCount() && rows.row(live) == row) {
+                        live++;
+                        continue;
+                    }
+                    deleted++;
+                    hash = (hash ^ (rows.firstPosition() + row)) * 0x9E3779B97F4A7C15L;
+                    hash ^= hash >>> 29;
+                }
+            }
+        }
+        return deleted == 0 ? "" : "\n-" + deleted + ":" + Long.toHexString(hash);
     }
 
     private static String columnKey(String file, Types.NestedField field) {

@@ -81,6 +81,16 @@ public final class LiveRows implements Closeable {
         return liveCount;
     }
 
+    /** Rows of the current batch, deleted ones too. */
+    public int rowCount() {
+        return batches.rowCount();
+    }
+
+    /** Place in the file of the first row of the current batch. */
+    public long firstPosition() {
+        return batches.firstPosition();
+    }
+
     /** Index in the batch's vectors of a live row, {@code 0 <= index < liveCount()}, ascending. */
     public int row(int index) {
         return live[index];

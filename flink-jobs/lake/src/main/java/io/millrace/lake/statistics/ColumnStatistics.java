@@ -33,7 +33,6 @@ public final class ColumnStatistics {
 
     /** Adds the live rows of a batch. */
     public void add(ColumnVector vector, LiveRows batch) {
-        rows += batch.liveCount();
         if (type == ColumnType.TEXT) {
             addTexts(vector, batch);
         } else {
@@ -41,14 +40,39 @@ public final class ColumnStatistics {
         }
     }
 
-    /** Adds a finite number {@code times} times. */
+    /** Adds rows with a number, {@code times} of them. */
     public void add(double value, long times) {
+        rows += times;
+        if (Double.isNaN(value)) {
+            nans += times;
+            return;
+        }
+        if (Double.isInfinite(value)) {
+            infinities += times;
+            return;
+        }
         double[] block = new double[(int) Math.min(ColumnBatches.BATCH_ROWS, times)];
         Arrays.fill(block, value);
-        rows += times;
         for (long left = times; left > 0; left -= block.length) {
             addFinite(block, (int) Math.min(left, block.length));
         }
+    }
+
+    /** Adds a row with a text. */
+    public void add(String text) {
+        rows++;
+        texts.add(text);
+        if (distinct != null) {
+            distinct.add(text);
+        } else if (texts.longTexts() > 0 || texts.size() >= TextCounts.DISTINCT_MAX) {
+            startDistinct().add(text);
+        }
+    }
+
+    /** Adds rows without a value. */
+    public void addNulls(long count) {
+        rows += count;
+        nulls += count;
     }
 
     /** Adds what another has seen; the other stays as it is. */
@@ -130,22 +154,17 @@ public final class ColumnStatistics {
         for (int i = 0; i < batch.liveCount(); i++) {
             int row = batch.row(i);
             if (vector.isNull(row)) {
-                nulls++;
-                continue;
-            }
-            String text = vector.text(row);
-            texts.add(text);
-            if (distinct != null) {
-                distinct.add(text);
-            } else if (texts.longTexts() > 0 || texts.size() >= TextCounts.DISTINCT_MAX) {
-                startDistinct().add(text);
+                addNulls(1);
+            } else {
+                add(vector.text(row));
             }
         }
     }
 
     private void addNumbers(ColumnVector vector, LiveRows batch) {
-        double[] finite = new double[Math.min(ColumnBatches.BATCH_ROWS, batch.liveCount())];
+        double[] finite = new double[batch.liveCount()];
         int length = 0;
+        rows += batch.liveCount();
         for (int i = 0; i < batch.liveCount(); i++) {
             int row = batch.row(i);
             if (vector.isNull(row)) {
