@@ -42,13 +42,16 @@ millrace_nearest_distance(const char *wanted, const char *name)
 	return distance;
 }
 
-/* Names within a third of the wanted name's length of edits, nearest first; NULL when there is none */
+/*
+ * Names within a third of the wanted name's length of edits, or two when that
+ * is less and the name is not tiny; nearest first. NULL when there is none.
+ */
 PG_FUNCTION_INFO_V1(millrace_nearest_name);
 Datum
 millrace_nearest_name(PG_FUNCTION_ARGS)
 {
 	char	   *wanted = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	int			tolerance = Max(1, (int) strlen(wanted) / 3);
+	int			tolerance = Max(strlen(wanted) > 3 ? 2 : 1, (int) strlen(wanted) / 3);
 	Datum	   *names;
 	bool	   *nulls;
 	int			count;

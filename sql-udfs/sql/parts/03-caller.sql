@@ -36,6 +36,6 @@ AS $$
 		OR EXISTS (SELECT FROM pg_roles r WHERE r.rolname = _may.owner AND pg_has_role(ml._role(caller), r.oid, 'USAGE'))
 $$;
 
--- The candidates within a third of the name's length of edits, nearest first; NULL when there is none.
+-- The candidates a few edits away from a name, nearest first; NULL when there is none.
 CREATE FUNCTION ml._nearest(name text, candidates text[]) RETURNS text
 	AS 'MODULE_PATHNAME', 'millrace_nearest_name' LANGUAGE C STRICT IMMUTABLE;

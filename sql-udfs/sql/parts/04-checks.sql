@@ -182,7 +182,10 @@ BEGIN
 	IF refused IS NOT NULL THEN
 		RAISE EXCEPTION 'relation % is %: only ordinary logged tables can be captured', canonical, refused USING
 			ERRCODE = 'wrong_object_type',
-			HINT = CASE class.relkind WHEN 'p' THEN 'Name one of its partitions.' WHEN 'r' THEN NULL ELSE 'Name the table behind it.' END;
+			HINT = CASE class.relkind
+				WHEN 'p' THEN 'Name one of its partitions.'
+				WHEN 'r' THEN 'Name a permanent table of your own.'
+				ELSE 'Name the table behind it.' END;
 	ELSIF NOT has_table_privilege(ml._role(caller), relation, 'SELECT') THEN
 		RAISE EXCEPTION 'permission denied for table %', canonical USING
 			ERRCODE = 'insufficient_privilege', HINT = 'Training reads the whole table: SELECT on all of it is needed.';
@@ -217,7 +220,7 @@ CREATE FUNCTION ml._check_column(relation oid, column_name text, use text) RETUR
 	SET search_path = pg_catalog, ml, pg_temp
 AS $$
 DECLARE
-	nearest text;
+	hint text;
 BEGIN
 	IF column_name IS NULL THEN
 		RAISE EXCEPTION '% must not be NULL', use USING ERRCODE = 'null_value_not_allowed';
@@ -227,9 +230,10 @@ BEGIN
 		RAISE EXCEPTION '% "%" of table % is a generated column', use, column_name, ml._relation_name(relation) USING
 			ERRCODE = 'feature_not_supported', DETAIL = 'Logical replication does not carry generated columns.';
 	END IF;
-	SELECT ml._nearest(column_name, array_agg(c.name ORDER BY c.ordinal)) INTO nearest FROM ml._columns(relation) c;
+	SELECT coalesce('Did you mean: ' || ml._nearest(column_name, array_agg(c.name ORDER BY c.ordinal)) || '?', 'No column has a name like it.')
+	INTO hint FROM ml._columns(relation) c;
 	RAISE EXCEPTION '% "%" does not exist in table %', use, column_name, ml._relation_name(relation) USING
-		ERRCODE = 'undefined_column', HINT = 'Did you mean: ' || nearest || '?';
+		ERRCODE = 'undefined_column', HINT = hint;
 END
 $$;
 
@@ -339,7 +343,7 @@ AS $$
 DECLARE
 	wanted text := CASE kind
 		WHEN 'integer' THEN format('an integer from %s to %s', minimum, maximum)
-		WHEN 'number' THEN format('a number %s %s to %s', CASE WHEN above THEN 'above' ELSE 'from' END, minimum, maximum)
+		WHEN 'number' THEN format(CASE WHEN above THEN 'a number above %s and at most %s' ELSE 'a number from %s to %s' END, minimum, maximum)
 		WHEN 'choice' THEN 'one of ' || array_to_string(choices, ', ')
 		ELSE 'true or false'
 	END;
@@ -355,7 +359,7 @@ DECLARE
 BEGIN
 	IF NOT valid THEN
 		RAISE EXCEPTION '% must be %', subject, wanted USING
-			ERRCODE = 'invalid_parameter_value', DETAIL = format('Got %s.', value);
+			ERRCODE = 'invalid_parameter_value', DETAIL = format('Got %s.', left(value::text, 100));
 	END IF;
 END
 $$;

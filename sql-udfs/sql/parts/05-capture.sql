@@ -173,6 +173,9 @@ BEGIN
 		RETURN false;
 	END IF;
 	PERFORM ml._restore_table(captured);
+	-- Nobody will answer these any more.
+	UPDATE ml.snapshots s SET status = 'failed', error = 'the table was released before the snapshot was made'
+	WHERE s.relation = relation_name AND s.status IN ('requested', 'loading', 'fitting');
 	IF captured.status = 'requested' AND captured.lake_table IS NULL THEN
 		DELETE FROM ml.captured_tables t WHERE t.relation = relation_name;
 	ELSE
@@ -182,12 +185,15 @@ BEGIN
 END
 $$;
 
--- Releases a table that no task uses any more.
+-- Releases a table that no task and no unfinished run needs any more.
 CREATE FUNCTION ml._release_unused(relation_name text) RETURNS void LANGUAGE plpgsql
 	SET search_path = pg_catalog, ml, pg_temp
 AS $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM ml.tasks t WHERE t.relation = relation_name) THEN
+	IF NOT EXISTS (SELECT FROM ml.tasks t WHERE t.relation = relation_name)
+		AND NOT EXISTS (SELECT FROM ml.runs r JOIN ml.snapshots s USING (snapshot_id)
+			WHERE s.relation = relation_name AND r.status NOT IN ('succeeded', 'failed', 'cancelled'))
+	THEN
 		PERFORM ml._release_table(relation_name);
 	END IF;
 END

@@ -91,6 +91,8 @@ DECLARE
 	snapshot ml.snapshots;
 BEGIN
 	PERFORM ml._check_relation(caller, relation_id);
+	PERFORM ml._check_column(relation_id, task.y_column_name, 'label column');
+	PERFORM ml._check_features(relation_id, task.features, task.y_column_name, ml._check_key(relation_id, task.key_columns));
 	SELECT s.* INTO prior FROM ml.snapshots s
 	WHERE s.relation = task.relation AND s.y_column_name = task.y_column_name AND s.features IS NOT DISTINCT FROM task.features
 	ORDER BY s.snapshot_id DESC LIMIT 1;
@@ -119,6 +121,7 @@ DECLARE
 BEGIN
 	PERFORM ml._check_relation(caller, relation_id);
 	PERFORM ml._check_column(relation_id, prior.y_column_name, 'label column');
+	PERFORM ml._check_features(relation_id, prior.features, prior.y_column_name, prior.key_columns);
 	refreshed := ml._request_snapshot(caller, relation_id, prior.y_column_name, prior.test_size, prior.test_sampling,
 		ml._check_preprocess(relation_id, prior.preprocess,
 			ml._feature_names(relation_id, prior.features, prior.y_column_name, prior.key_columns)),

@@ -61,7 +61,7 @@ BEGIN
 					snapshot.relation, snapshot.y_column_name, task.relation, task.y_column_name);
 		ELSIF snapshot.status IN ('failed', 'dropped') THEN
 			RAISE EXCEPTION 'snapshot % is %', named_id, snapshot.status USING
-				ERRCODE = 'object_not_in_prerequisite_state', DETAIL = snapshot.error,
+				ERRCODE = 'object_not_in_prerequisite_state', DETAIL = coalesce(snapshot.error, 'No reason was given.'),
 				HINT = 'Ask for a new one with ml.refresh_snapshot() or materialize_snapshot => true.';
 		END IF;
 		RETURN snapshot;

@@ -141,7 +141,7 @@ BEGIN
 		RAISE EXCEPTION 'project "%" has no earlier deployment to roll back to', project.name USING
 			ERRCODE = 'object_not_in_prerequisite_state';
 	ELSIF NOT FOUND THEN
-		RAISE EXCEPTION 'project "%" has no model%', project.name, coalesce(format(' of algorithm "%s"', canonical), '') USING
+		RAISE EXCEPTION 'project "%" has no model%', project.name, CASE WHEN canonical IS NULL THEN '' ELSE format(' of algorithm "%s"', canonical) END USING
 			ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Train one with ml.train().';
 	END IF;
 	RETURN chosen;
