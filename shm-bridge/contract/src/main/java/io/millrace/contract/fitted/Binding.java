@@ -36,8 +36,8 @@ final class Binding {
                     && !input.type().isNumeric()) {
                 throw new ContractException(
                         ErrorCode.NOT_NUMERIC,
-                        "feature is not numeric and cannot be given in an array: column=" + input.name() + ", position="
-                                + (index + 1) + ", type=" + input.type().text());
+                        "number cannot stand for the feature: column=" + input.name() + ", position=" + (index + 1)
+                                + ", type=" + input.type().text());
             }
             transforms[index] = transform(input, given, column, at, unseen);
             at += input.width();

@@ -87,8 +87,7 @@ final class BoundTransformTest {
     @Test
     void rejectsAnArrayWhereAFeatureIsNotNumeric() {
         assertThatThrownBy(() -> BOTH.bind(columns(ColumnType.FLOAT64, ColumnType.FLOAT64)))
-                .hasMessage(
-                        "feature is not numeric and cannot be given in an array: column=city, position=2, type=text")
+                .hasMessage("number cannot stand for the feature: column=city, position=2, type=text")
                 .extracting("code")
                 .isEqualTo(ErrorCode.NOT_NUMERIC);
     }
