@@ -8,17 +8,24 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /*
- * Two ways to the same margins: flat arrays need no call out of Java and win for small batches, the native library wins
- * for large ones. Which rows are scored together is an accident of load, so the two must be indistinguishable: both give
- * margins, one link turns either into answers, and loading compares them on made-up rows before the scorer is let out.
+ * Two ways to the same margins. The flat arrays were measured faster at every batch size for every ordinary forest (see
+ * the module's README), and they need no memory outside the heap; the native library wins only where trees are long chains,
+ * since the flat walk takes each row through a tree's full depth. So an ordinary model is loaded natively only to be
+ * compared, and then let go; a model of chains keeps its native booster for its larger batches. Which rows are scored
+ * together is an accident of load, hence the two must be indistinguishable: both give margins, one link turns either into
+ * answers, and loading compares them on made-up rows before the scorer is let out.
  */
 
-/** XGBoost's trees: {@link FlatTrees} below {@link #NATIVE_ROWS_MIN} rows, {@link NativeBooster} from there on. */
+/** XGBoost's trees: {@link FlatTrees}, and {@link NativeBooster} for large batches of very deep trees. */
 final class XgboostScorer implements Scorer {
-    /** Batches of at least this many rows go to the native library; measured, see the module's README. */
-    static final int NATIVE_ROWS_MIN = 64;
+    /** Trees deeper than this on average are chains. */
+    private static final int CHAIN_DEPTH = 64;
+
+    /** Batches of a model of chains that go to the native library. */
+    static final int CHAIN_NATIVE_ROWS_MIN = 64;
 
     /** Largest difference between the two ways, relative to the answer where that is above 1. */
     private static final float TOLERANCE = 1e-6f;
@@ -28,39 +35,57 @@ final class XgboostScorer implements Scorer {
     private final TreeModel model;
     private final Link link;
     private final FlatTrees flat;
-    private final NativeBooster booster;
+    private final @Nullable NativeBooster booster;
+    private final int nativeRowsMin;
     private final int outputs;
     private final long residentBytes;
     private volatile boolean closed;
 
-    private XgboostScorer(TreeModel model, FlatTrees flat, NativeBooster booster, int outputs, long fileBytes) {
+    private XgboostScorer(
+            TreeModel model, @Nullable NativeBooster booster, int nativeRowsMin, int outputs, long fileBytes) {
         this.model = model;
         this.link = model.link();
-        this.flat = flat;
+        this.flat = FlatTrees.of(model);
         this.booster = booster;
+        this.nativeRowsMin = nativeRowsMin;
         this.outputs = outputs;
         // XGBoost keeps about what the file holds, nodes and their statistics; doubled to stay above allocator waste.
-        this.residentBytes = flat.bytes() + 2 * fileBytes;
+        this.residentBytes = flat.bytes() + (booster == null ? 0 : 2 * fileBytes);
     }
 
-    /** Parses, checks against the manifest, loads natively and compares both ways; errors as {@link Engines#load}. */
+    /** Parses, checks against the manifest and compares both ways; errors as {@link Engines#load}. */
     static XgboostScorer load(Path file, ModelManifest manifest) {
         TreeModel model = TreeModelParser.parse(file);
+        return load(file, model, manifest, nativeRowsMin(model));
+    }
+
+    /** The same with a chosen switch: {@link Integer#MAX_VALUE} keeps nothing native. */
+    static XgboostScorer load(Path file, TreeModel model, ModelManifest manifest, int nativeRowsMin) {
         int outputs = checkedOutputs(model, manifest);
-        FlatTrees flat = FlatTrees.of(model);
         NativeBooster booster = NativeBooster.load(file, model);
+        boolean kept = false;
         try {
-            XgboostScorer scorer = new XgboostScorer(model, flat, booster, outputs, Files.size(file));
-            scorer.compareBothWays();
+            boolean keep = nativeRowsMin < Integer.MAX_VALUE;
+            XgboostScorer scorer =
+                    new XgboostScorer(model, keep ? booster : null, nativeRowsMin, outputs, Files.size(file));
+            scorer.compareWith(booster);
+            kept = keep;
             return scorer;
         } catch (IOException e) {
-            booster.close();
             throw new ContractException(
                     ErrorCode.IO_FAILED, "model file cannot be read: file=" + file + ", cause=" + e.getMessage(), e);
-        } catch (RuntimeException e) {
-            booster.close();
-            throw e;
+        } finally {
+            if (!kept) {
+                booster.close();
+            }
         }
+    }
+
+    /** Rows from which the native library is the faster way. */
+    static int nativeRowsMin(TreeModel model) {
+        long steps = model.trees().stream().mapToLong(TreeModel.Tree::depth).sum();
+        boolean chains = steps > (long) CHAIN_DEPTH * model.trees().size();
+        return chains ? CHAIN_NATIVE_ROWS_MIN : Integer.MAX_VALUE;
     }
 
     private static int checkedOutputs(TreeModel model, ModelManifest manifest) {
@@ -103,27 +128,27 @@ final class XgboostScorer implements Scorer {
     @Override
     public void score(float[] features, int rowCount, float[] out) {
         checkLengths(features, rowCount, out);
-        if (rowCount < NATIVE_ROWS_MIN) {
+        if (closed) {
+            throw new IllegalStateException("scorer is closed");
+        }
+        if (booster == null || rowCount < nativeRowsMin) {
             scoreFlat(features, rowCount, out);
         } else {
-            scoreNative(features, rowCount, out);
+            scoreBy(booster, features, rowCount, out);
         }
     }
 
     /** As {@link #score}, by the flat arrays whatever the batch. */
     void scoreFlat(float[] features, int rowCount, float[] out) {
-        if (closed) {
-            throw new IllegalStateException("scorer is closed");
-        }
         float[] margins = marginsFor(rowCount, out);
         flat.margins(features, rowCount, margins);
         answer(margins, rowCount, out);
     }
 
-    /** As {@link #score}, by the native library whatever the batch. */
-    void scoreNative(float[] features, int rowCount, float[] out) {
+    /** As {@link #score}, by a native booster of the same model whatever the batch. */
+    void scoreBy(NativeBooster natively, float[] features, int rowCount, float[] out) {
         float[] margins = marginsFor(rowCount, out);
-        booster.margins(features, rowCount, margins);
+        natively.margins(features, rowCount, margins);
         answer(margins, rowCount, out);
     }
 
@@ -153,7 +178,7 @@ final class XgboostScorer implements Scorer {
     }
 
     /** Rows around the model's own thresholds, with missing values; the seed is fixed so that a load is repeatable. */
-    private void compareBothWays() {
+    private void compareWith(NativeBooster natively) {
         SplittableRandom random = new SplittableRandom(1);
         int width = model.featureCount();
         float[] rows = new float[CHECK_ROWS * width];
@@ -174,7 +199,7 @@ final class XgboostScorer implements Scorer {
         float[] here = new float[CHECK_ROWS * outputs];
         float[] there = new float[CHECK_ROWS * outputs];
         scoreFlat(rows, CHECK_ROWS, here);
-        scoreNative(rows, CHECK_ROWS, there);
+        scoreBy(natively, rows, CHECK_ROWS, there);
         for (int index = 0; index < here.length; index++) {
             float difference = Math.abs(here[index] - there[index]);
             if (!(difference <= TOLERANCE * Math.max(1, Math.abs(there[index])))
@@ -190,6 +215,8 @@ final class XgboostScorer implements Scorer {
     @Override
     public void close() {
         closed = true;
-        booster.close();
+        if (booster != null) {
+            booster.close();
+        }
     }
 }

@@ -124,12 +124,13 @@ class XgboostScorerPropertyTest {
         Path file = TestingForests.write(booster, directory);
         float[] unseen = TestingForests.rows(forest.seed() + 9, ROW_COUNT, forest.width(), forest.missing());
         try (XgboostScorer scorer =
-                XgboostScorer.load(file, TestingForests.manifest(forest.width(), forest.scorerClasses()))) {
+                        XgboostScorer.load(file, TestingForests.manifest(forest.width(), forest.scorerClasses()));
+                NativeBooster natively = NativeBooster.load(file, TreeModelParser.parse(file))) {
             float[] flat = new float[ROW_COUNT * scorer.outputs()];
-            float[] natively = new float[ROW_COUNT * scorer.outputs()];
+            float[] there = new float[ROW_COUNT * scorer.outputs()];
             scorer.scoreFlat(unseen, ROW_COUNT, flat);
-            scorer.scoreNative(unseen, ROW_COUNT, natively);
-            assertThat(flat).isEqualTo(natively);
+            scorer.scoreBy(natively, unseen, ROW_COUNT, there);
+            assertThat(flat).isEqualTo(there);
             if (answersAreXgboosts(forest)) {
                 float[] expected = TestingForests.predict(booster, unseen, forest.width());
                 assertThat(flat).hasSize(expected.length);

@@ -2,6 +2,7 @@ package io.millrace.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +41,11 @@ class XgboostScorerTest {
         }
     }
 
+    /** A scorer that keeps its native booster and uses it from a given batch on. */
+    private static XgboostScorer nativeFrom(Path file, int rows) {
+        return XgboostScorer.load(file, TreeModelParser.parse(file), TestingForests.manifest(WIDTH, 2), rows);
+    }
+
     private Path binary() throws XGBoostError, IOException {
         return train(20, 2, Map.of("objective", "binary:logistic", "max_depth", 5));
     }
@@ -49,22 +56,25 @@ class XgboostScorerTest {
         try (Scorer scorer = Engines.load(directory, TestingForests.manifest(WIDTH, 2))) {
             assertThat(scorer.width()).isEqualTo(WIDTH);
             assertThat(scorer.outputs()).isEqualTo(1);
-            assertThat(scorer.residentBytes()).isGreaterThan(Files.size(file));
+            assertThat(scorer.residentBytes()).isBetween(1L, Files.size(file));
+            try (Scorer both = nativeFrom(file, 64)) {
+                assertThat(both.residentBytes()).isGreaterThan(Files.size(file));
+            }
         }
     }
 
     @Test
     void aRowsAnswerDoesNotDependOnItsBatch() throws Exception {
-        binary();
-        int rowCount = XgboostScorer.NATIVE_ROWS_MIN + 5;
+        Path file = binary();
+        int rowCount = 69;
         float[] rows = TestingForests.rows(8, rowCount, WIDTH, 0.2);
         float[] together = new float[rowCount];
-        try (Scorer scorer = Engines.load(directory, TestingForests.manifest(WIDTH, 2))) {
+        try (Scorer scorer = nativeFrom(file, 64)) {
             scorer.score(rows, rowCount, together);
             for (int size = 1; size <= rowCount; size++) {
                 float[] some = new float[size];
                 scorer.score(rows, size, some);
-                assertThat(some).startsWith(java.util.Arrays.copyOf(together, size));
+                assertThat(some).startsWith(Arrays.copyOf(together, size));
             }
         }
     }
@@ -74,10 +84,10 @@ class XgboostScorerTest {
         train(5, 3, Map.of("objective", "multi:softprob", "num_class", 3));
         try (Scorer scorer = Engines.load(directory, TestingForests.manifest(WIDTH, 3))) {
             float[] out = new float[12];
-            java.util.Arrays.fill(out, 7);
+            Arrays.fill(out, 7);
             scorer.score(TestingForests.rows(4, 9, WIDTH, 0), 2, out);
-            assertThat(out[0] + out[1] + out[2]).isCloseTo(1, org.assertj.core.api.Assertions.within(1e-6f));
-            assertThat(java.util.Arrays.copyOfRange(out, 6, 12)).containsOnly(7);
+            assertThat(out[0] + out[1] + out[2]).isCloseTo(1, within(1e-6f));
+            assertThat(Arrays.copyOfRange(out, 6, 12)).containsOnly(7);
             scorer.score(new float[0], 0, new float[0]);
         }
     }
@@ -94,20 +104,19 @@ class XgboostScorerTest {
             float[] out = new float[9];
             scorer.score(rows, 9, out);
             for (int row = 0; row < 9; row++) {
-                assertThat(out[row]).isCloseTo(expected[2 * row + 1], org.assertj.core.api.Assertions.within(1e-6f));
+                assertThat(out[row]).isCloseTo(expected[2 * row + 1], within(1e-6f));
             }
         }
     }
 
     @Test
     void manyThreadsGetTheirOwnAnswers() throws Exception {
-        binary();
+        Path file = binary();
         int rowCount = 400;
         float[] rows = TestingForests.rows(8, rowCount, WIDTH, 0.2);
         float[] expected = new float[rowCount];
         ExecutorService threads = Executors.newFixedThreadPool(8);
-        try (XgboostScorer scorer =
-                XgboostScorer.load(directory.resolve(Engines.XGBOOST_FILE), TestingForests.manifest(WIDTH, 2))) {
+        try (XgboostScorer scorer = nativeFrom(file, 64)) {
             scorer.scoreFlat(rows, rowCount, expected);
             List<Future<?>> calls = new ArrayList<>();
             for (int thread = 0; thread < 8; thread++) {
@@ -116,13 +125,8 @@ class XgboostScorerTest {
                     float[] out = new float[rowCount];
                     for (int round = 0; round < 200; round++) {
                         int size = 1 + (first * 37 + round * 11) % rowCount;
-                        if (round % 2 == 0) {
-                            scorer.scoreNative(rows, size, out);
-                        } else {
-                            scorer.scoreFlat(rows, size, out);
-                        }
-                        assertThat(java.util.Arrays.copyOf(out, size))
-                                .isEqualTo(java.util.Arrays.copyOf(expected, size));
+                        scorer.score(rows, size, out);
+                        assertThat(Arrays.copyOf(out, size)).isEqualTo(Arrays.copyOf(expected, size));
                     }
                 }));
             }
@@ -136,11 +140,11 @@ class XgboostScorerTest {
 
     @Test
     void closingUnderCallsEndsThemCleanly() throws Exception {
-        binary();
+        Path file = binary();
         float[] rows = TestingForests.rows(8, 400, WIDTH, 0.2);
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try {
-            Scorer scorer = Engines.load(directory, TestingForests.manifest(WIDTH, 2));
+            Scorer scorer = nativeFrom(file, 64);
             List<Future<Integer>> calls = new ArrayList<>();
             for (int thread = 0; thread < 2; thread++) {
                 int size = thread == 0 ? 3 : 400;
