@@ -18,6 +18,7 @@
 
 #define MILLRACE_BATCH_IN_FLIGHT 4	/* one is encoded and one decoded while others are scored */
 #define MILLRACE_BATCH_SIZE_MAX 65536
+#define MILLRACE_ANSWERED_NUMBER_LENGTH 12	/* row status and float8 */
 #define MILLRACE_KEY_ATTRIBUTE 1	/* of the query: the key as text, then the columns of the table */
 
 /* A part of the table on its way through the gateway */
@@ -25,6 +26,7 @@ typedef struct Batch
 {
 	MemoryContext context;		/* keys; reset when the batch is done */
 	StringInfoData rows;
+	int		   *offsets;		/* of each row in rows */
 	char	  **keys;
 	int			row_count;
 	MillraceRequest *request;	/* NULL when it is not on its way */
@@ -56,24 +58,33 @@ open_result(FunctionCallInfo fcinfo, TupleDesc *descriptor)
 	return result->setResult;
 }
 
-/* Sends the rows of a batch */
-static void
-send_batch(BatchStream *stream, Batch *batch)
+/* Sends some rows of a batch */
+static MillraceRequest *
+send_rows(BatchStream *stream, Batch *batch, int first, int count)
 {
+	int			start = batch->offsets[first];
+	int			end = first + count < batch->row_count ? batch->offsets[first + count] : batch->rows.len;
 	MillraceMessage message = {
 		.kind = MILLRACE_KIND_FULL,
 		.model_key = stream->model->key,
-		.row_count = batch->row_count,
+		.row_count = count,
 		.descriptor_hash = stream->descriptor->hash,
 		.descriptor = stream->descriptor->bytes,
 		.descriptor_length = stream->descriptor->length,
 		.reference = stream->model->reference,
 		.reference_length = stream->model->reference_length,
-		.rows = batch->rows.data,
-		.rows_length = batch->rows.len
+		.rows = batch->rows.data + start,
+		.rows_length = end - start
 	};
 
-	batch->request = millrace_request_start(&message);
+	return millrace_request_start(&message);
+}
+
+/* Sends a batch on its way */
+static void
+send_batch(BatchStream *stream, Batch *batch)
+{
+	batch->request = send_rows(stream, batch, 0, batch->row_count);
 	stream->count++;
 }
 
@@ -106,22 +117,50 @@ put_row(BatchStream *stream, MillraceReader *reader, const char *key)
 	tuplestore_putvalues(stream->store, stream->result, values, nulls);
 }
 
-/* Waits for the oldest batch, puts its rows into the result and makes it free for the next ones */
+/*
+ * Waits for some rows of a batch and puts them into the result. How long an
+ * answer is depends on the model's classes, so one that did not fit is asked
+ * for in halves, and the batches to come are smaller.
+ */
+static void
+finish_rows(BatchStream *stream, Batch *batch, int first, int count, MillraceRequest *request)
+{
+	MillraceAnswer answer;
+	uint32		status = millrace_request_await(request, &answer);
+
+	if (status == MILLRACE_ERROR_PAYLOAD_TOO_LARGE && count > 1)
+	{
+		int			half = count / 2;
+
+		millrace_request_free(request);
+		stream->batch_size = Max(1, Min(stream->batch_size, half));
+		finish_rows(stream, batch, first, half, send_rows(stream, batch, first, half));
+		finish_rows(stream, batch, first + half, count - half, send_rows(stream, batch, first + half, count - half));
+		return;
+	}
+	if (status != MILLRACE_ERROR_OK)
+		millrace_answer_raise(status, answer);
+	{
+		MillraceReader reader = millrace_answer_open(answer, MILLRACE_VALUE_FULL, count, stream->model->key);
+
+		for (int i = first; i < first + count; i++)
+			put_row(stream, &reader, batch->keys[i]);
+	}
+	millrace_request_free(request);
+}
+
+/* Waits for the oldest batch and makes it free for the next rows */
 static void
 finish_oldest(BatchStream *stream)
 {
 	Batch	   *batch = &stream->batches[stream->first];
 	MemoryContext prior = MemoryContextSwitchTo(batch->context);
-	MillraceReader reader = millrace_answer_open(millrace_request_finish(batch->request), MILLRACE_VALUE_FULL,
-												 batch->row_count, stream->model->key);
 
-	for (int i = 0; i < batch->row_count; i++)
-		put_row(stream, &reader, batch->keys[i]);
-	millrace_request_free(batch->request);
+	finish_rows(stream, batch, 0, batch->row_count, batch->request);
+	MemoryContextSwitchTo(prior);
 	batch->request = NULL;
 	batch->row_count = 0;
 	resetStringInfo(&batch->rows);
-	MemoryContextSwitchTo(prior);
 	MemoryContextReset(batch->context);
 	stream->first = (stream->first + 1) % MILLRACE_BATCH_IN_FLIGHT;
 	stream->count--;
@@ -137,7 +176,10 @@ filling_batch(BatchStream *stream)
 		finish_oldest(stream);
 	batch = &stream->batches[(stream->first + stream->count) % MILLRACE_BATCH_IN_FLIGHT];
 	if (batch->row_count == 0)
+	{
 		batch->keys = MemoryContextAlloc(batch->context, sizeof(char *) * stream->batch_size);
+		batch->offsets = MemoryContextAlloc(batch->context, sizeof(int) * stream->batch_size);
+	}
 	return batch;
 }
 
@@ -149,7 +191,7 @@ add_row(BatchStream *stream, HeapTuple tuple, TupleDesc descriptor, const char *
 	int			length = batch->rows.len;
 
 	millrace_encode_tuple(&batch->rows, stream->descriptor, tuple, descriptor);
-	if (batch->row_count > 0 && (batch->row_count == stream->batch_size || batch->rows.len > stream->room))
+	if (batch->row_count > 0 && (batch->row_count >= stream->batch_size || batch->rows.len > stream->room))
 	{
 		Batch	   *next;
 		int			row_length = batch->rows.len - length;
@@ -160,7 +202,9 @@ add_row(BatchStream *stream, HeapTuple tuple, TupleDesc descriptor, const char *
 		next = filling_batch(stream);
 		appendBinaryStringInfo(&next->rows, batch->rows.data + length, row_length);
 		batch = next;
+		length = 0;
 	}
+	batch->offsets[batch->row_count] = length;
 	batch->keys[batch->row_count++] = key != NULL ? MemoryContextStrdup(batch->context, key) : NULL;
 }
 
@@ -169,7 +213,7 @@ static void
 open_batches(BatchStream *stream, TupleDesc rows)
 {
 	stream->descriptor = millrace_descriptor_of_tuple(rows, MILLRACE_KEY_ATTRIBUTE);
-	stream->room = millrace_request_room() - stream->descriptor->length - stream->model->reference_length;
+	stream->room = millrace_request_room().request - stream->descriptor->length - stream->model->reference_length;
 	for (int i = 0; i < MILLRACE_BATCH_IN_FLIGHT; i++)
 	{
 		stream->batches[i].context = AllocSetContextCreate(CurrentMemoryContext, "millrace batch", ALLOCSET_DEFAULT_SIZES);
@@ -315,6 +359,18 @@ put_numbers(MillraceMessage *message, const MillraceModel *model, Tuplestorestat
 	millrace_request_free(request);
 }
 
+/* How many rows of numbers fit one request and their answers one response; at least one, which may be refused */
+static int
+array_rows_per_request(const MillraceCallSite *site, const MillraceModel *model, int width)
+{
+	MillraceRoom room = millrace_request_room();
+	uint32		companions = site->descriptor->length + model->reference_length;
+	uint32		row_length = width * sizeof(float8) + (width + 7) / 8;
+	uint32		rows = room.request > companions ? (room.request - companions) / row_length : 0;
+
+	return Max(1, Min(rows, room.response / MILLRACE_ANSWERED_NUMBER_LENGTH));
+}
+
 /* Predicts the rows of a two-dimensional array */
 PG_FUNCTION_INFO_V1(millrace_predict_batch_array);
 Datum
@@ -346,8 +402,7 @@ millrace_predict_batch_array(PG_FUNCTION_ARGS)
 	row_count = ARR_NDIM(array) == 2 ? ARR_DIMS(array)[0] : 1;
 	initStringInfo(&site.rows);
 	millrace_call_site_array_descriptor(&site, width);
-	rows_per_request = Max(1, (millrace_request_room() - site.descriptor->length - model->reference_length) /
-						   (width * sizeof(float8) + (width + 7) / 8));
+	rows_per_request = array_rows_per_request(&site, model, width);
 	values = (const float8 *) ARR_DATA_PTR(array);
 	for (int first = 0; first < row_count; first += rows_per_request)
 	{

@@ -126,12 +126,16 @@ millrace_request_observe(void)
 	millrace_region_attach();
 }
 
-/* Bytes of rows that fit one request beside its header and its largest companions */
-uint32
+/* What fits a slot of the gateway */
+MillraceRoom
 millrace_request_room(void)
 {
+	MillraceRoom room;
+
 	ensure_connected(millrace_now_nanos() + millrace_timeout_ms * INT64CONST(1000000));
-	return millrace_region.request_slab_length - MILLRACE_REQUEST_HEADER_LENGTH;
+	room.request = millrace_region.request_slab_length - MILLRACE_REQUEST_HEADER_LENGTH;
+	room.response = millrace_region.response_slab_length - MILLRACE_RESPONSE_HEADER_LENGTH;
+	return room;
 }
 
 /* Raises for a request that no slab holds */
@@ -376,30 +380,24 @@ take_answer(const MillraceRequest *request, MillraceAnswer *answer)
 	return *(const volatile uint32_t *) &line->status;
 }
 
-/* Waits for the answer of a request and returns the response; raises what the gateway reported */
-MillraceAnswer
-millrace_request_finish(MillraceRequest *request)
+/* Waits for the answer of a request, sending what the gateway lacks. Returns the status that the gateway gave. */
+uint32
+millrace_request_await(MillraceRequest *request, MillraceAnswer *answer)
 {
-	MillraceAnswer answer;
-
 	for (int i = 0; i < MILLRACE_RESEND_LIMIT; i++)
 	{
 		uint32		status;
 
 		await_answer(request);
-		status = take_answer(request, &answer);
-		if (status == MILLRACE_ERROR_OK)
-		{
-			if (request->with_descriptor)
-				millrace_gateway_note_descriptor(request->message.descriptor_hash);
-			return answer;
-		}
+		status = take_answer(request, answer);
+		if (status == MILLRACE_ERROR_OK && request->with_descriptor)
+			millrace_gateway_note_descriptor(request->message.descriptor_hash);
 		if (status == MILLRACE_ERROR_NEED_DESCRIPTOR && request->message.descriptor != NULL)
 			request->with_descriptor = true;
 		else if (status == MILLRACE_ERROR_NEED_MODEL && request->message.reference != NULL && !request->with_reference)
 			request->with_reference = true;
 		else
-			millrace_answer_raise(status, answer);
+			return status;
 		millrace_slot_release(request->slot, request->word);
 		request->slot = MILLRACE_SLOT_NONE;
 		send_request(request);
@@ -408,4 +406,16 @@ millrace_request_finish(MillraceRequest *request)
 			(errcode(ERRCODE_PROTOCOL_VIOLATION),
 			 errmsg("the gateway asks again and again for what it was sent")));
 	pg_unreachable();
+}
+
+/* Waits for the answer of a request and returns the response; raises what the gateway reported */
+MillraceAnswer
+millrace_request_finish(MillraceRequest *request)
+{
+	MillraceAnswer answer;
+	uint32		status = millrace_request_await(request, &answer);
+
+	if (status != MILLRACE_ERROR_OK)
+		millrace_answer_raise(status, answer);
+	return answer;
 }

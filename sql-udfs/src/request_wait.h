@@ -28,10 +28,18 @@ typedef struct MillraceAnswer
 
 typedef struct MillraceRequest MillraceRequest;
 
+/* Bytes that fit one request and one response beside their headers */
+typedef struct MillraceRoom
+{
+	uint32		request;
+	uint32		response;
+} MillraceRoom;
+
 extern void millrace_request_init(void);
-extern uint32 millrace_request_room(void);
+extern MillraceRoom millrace_request_room(void);
 extern void millrace_request_observe(void);
 extern MillraceRequest *millrace_request_start(const MillraceMessage *message);
+extern uint32 millrace_request_await(MillraceRequest *request, MillraceAnswer *answer);
 extern MillraceAnswer millrace_request_finish(MillraceRequest *request);
 extern void millrace_request_free(MillraceRequest *request);
 
