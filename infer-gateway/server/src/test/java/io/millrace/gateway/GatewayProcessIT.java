@@ -1,0 +1,182 @@
+package io.millrace.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.millrace.contract.ErrorCode;
+import io.millrace.contract.layout.ControlLayout;
+import io.millrace.contract.layout.RegionLayout;
+import io.millrace.contract.layout.RequestKind;
+import io.millrace.region.TestingBackend;
+import io.millrace.region.TestingDirectory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The gateway as a process: start, kill, restart, stop. */
+class GatewayProcessIT {
+    private static final int CONFIGURATION = 78;
+    private static final int SYSTEM = 71;
+    private static final int TERMINATED = 143;
+
+    private TestingDirectory directory;
+    private final List<Process> processes = new ArrayList<>();
+
+    @BeforeEach
+    void configure() throws IOException {
+        directory = TestingDirectory.create();
+        Files.createDirectories(directory.path().resolve("store"));
+        Files.writeString(directory.path().resolve("gateway.properties"), """
+                region-directory=region
+                cache-directory=cache
+                metrics-port=0
+                region-sparse=true
+                heartbeat-millis=50
+                heartbeat-limit-millis=1000
+                """);
+        Files.writeString(
+                directory.path().resolve("store.properties"),
+                "store-scheme=fs\nstore-root=" + directory.path().resolve("store") + "\n");
+    }
+
+    @AfterEach
+    void leaveNoProcess() throws Exception {
+        for (Process process : processes) {
+            process.destroyForcibly().waitFor();
+        }
+        directory.close();
+    }
+
+    private Path region() {
+        return directory.path().resolve("region");
+    }
+
+    private Path log(int number) {
+        return directory.path().resolve("gateway-" + number + ".log");
+    }
+
+    private Process start() throws IOException {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "@" + Path.of("src/main/jvm/gateway.jvmflags").toAbsolutePath(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        GatewayMain.class.getName(),
+                        "--conf",
+                        directory.path().toString())
+                .redirectErrorStream(true)
+                .redirectOutput(log(processes.size()).toFile())
+                .start();
+        processes.add(process);
+        return process;
+    }
+
+    private Process startServing() throws IOException {
+        Path log = log(processes.size());
+        Process process = start();
+        await().atMost(60, TimeUnit.SECONDS).until(() -> {
+            assertThat(process.isAlive()).as(Files.readString(log)).isTrue();
+            return Files.readString(log).contains("gateway serves");
+        });
+        return process;
+    }
+
+    @Test
+    void aKilledGatewayIsSeenAtOnceAndTheNextOneServes() throws Exception {
+        Process first = startServing();
+        try (TestingClient client = new TestingClient(region())) {
+            assertThat(client.call(RequestKind.ECHO, new byte[] {1, 2}).status())
+                    .isEqualTo(ErrorCode.OK);
+            TestingBackend backend = client.backend();
+            int slotIndex = backend.claim();
+            first.destroyForcibly().waitFor();
+            backend.submit(slotIndex, RequestKind.ECHO.code(), 0, 0, TestingClient.TIMEOUT);
+            assertThatThrownBy(() -> backend.awaitDone(slotIndex, TestingClient.TIMEOUT))
+                    .isInstanceOf(IOException.class);
+        }
+        startServing();
+        try (TestingClient client = new TestingClient(region())) {
+            assertThat(client.call(RequestKind.ECHO, new byte[] {3}).status()).isEqualTo(ErrorCode.OK);
+            assertThat(client.backend().layout().gatewayPid())
+                    .isEqualTo(processes.get(1).pid());
+        }
+        try (var files = Files.list(region())) {
+            assertThat(files.filter(file -> file.toString().endsWith(".cm3"))).hasSize(3);
+        }
+    }
+
+    @Test
+    void beatsWhileItRunsAndNotWhileItIsStopped() throws Exception {
+        Process process = startServing();
+        try (TestingBackend backend = TestingBackend.attach(region())) {
+            long first = backend.heartbeatNanos();
+            await().atMost(30, TimeUnit.SECONDS).until(() -> backend.heartbeatNanos() > first);
+            signal(process, "STOP");
+            await().atMost(30, TimeUnit.SECONDS)
+                    .until(() -> System.nanoTime() - backend.heartbeatNanos()
+                            > backend.layout().heartbeatLimitNanos());
+            signal(process, "CONT");
+            await().atMost(30, TimeUnit.SECONDS)
+                    .until(() -> System.nanoTime() - backend.heartbeatNanos()
+                            < backend.layout().heartbeatLimitNanos());
+        }
+    }
+
+    private static void signal(Process process, String name) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    @Test
+    void aTerminatedGatewayDrainsAndCleansUp() throws Exception {
+        Process process = startServing();
+        try (TestingClient client = new TestingClient(region())) {
+            assertThat(client.call(RequestKind.ECHO, new byte[0]).status()).isEqualTo(ErrorCode.OK);
+            process.destroy();
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isEqualTo(TERMINATED);
+            assertThat(client.backend().gatewayState()).isEqualTo(ControlLayout.CLOSED);
+            assertThat(client.backend().connectionEnded()).isTrue();
+        }
+        try (var files = Files.list(region())) {
+            assertThat(files.map(file -> file.getFileName().toString())).containsExactly("gateway.lock");
+        }
+        assertThat(Files.readString(log(0))).contains("gateway drains: inFlight=0", "gateway ends");
+    }
+
+    @Test
+    void aSecondGatewayIsRefusedAndTheFirstServesOn() throws Exception {
+        Process first = startServing();
+        Process second = start();
+        assertThat(second.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(second.exitValue()).isEqualTo(SYSTEM);
+        assertThat(Files.readString(log(1)))
+                .contains("gateway cannot start: region directory is in use by another gateway: directory=" + region()
+                        + ", pid=" + first.pid())
+                .contains("hint: Stop that gateway first, or give this one its own region-directory.");
+        try (TestingClient client = new TestingClient(region())) {
+            assertThat(client.call(RequestKind.ECHO, new byte[0]).status()).isEqualTo(ErrorCode.OK);
+        }
+    }
+
+    @Test
+    void aWrongConfigurationEndsItWithOneMessage() throws Exception {
+        Files.writeString(directory.path().resolve("gateway.properties"), "region-directory=region\nworkers=3\n");
+        Process process = start();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(CONFIGURATION);
+        assertThat(Files.readString(log(0)))
+                .contains("gateway cannot start: configuration value is required: file="
+                        + directory.path().resolve("gateway.properties") + ", key=cache-directory");
+        assertThat(region().resolve(RegionLayout.FILE_NAME)).doesNotExist();
+    }
+}
