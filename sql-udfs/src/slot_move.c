@@ -4,6 +4,9 @@
 #include "region_attach.h"
 #include "slot_move.h"
 
+/* The slot given back last: its memory is warm, and a backend stays with the few slots it needs */
+static int	last_slot = MILLRACE_SLOT_NONE;
+
 /* The word of the same claim in another state */
 static inline uint64_t
 word_in_state(uint64_t word, uint32_t state)
@@ -15,13 +18,11 @@ word_in_state(uint64_t word, uint32_t state)
 int
 millrace_slot_claim(uint64_t *word)
 {
-	static int	last = MILLRACE_SLOT_NONE;
-
-	if (last == MILLRACE_SLOT_NONE)
-		last = (int) ((uint32) MyProcPid * 7 % MILLRACE_SLOT_COUNT);	/* spreads the backends */
+	if (last_slot == MILLRACE_SLOT_NONE)
+		last_slot = (int) ((uint32) MyProcPid * 7 % MILLRACE_SLOT_COUNT);	/* spreads the backends */
 	for (int i = 0; i < MILLRACE_SLOT_COUNT; i++)
 	{
-		int			slot = (last + i) % MILLRACE_SLOT_COUNT;
+		int			slot = (last_slot + i) % MILLRACE_SLOT_COUNT;
 		MillraceSlotLine *line = millrace_region_slot(slot);
 		uint64_t	seen = atomic_load_explicit(&line->state, memory_order_relaxed);
 		uint64_t	claimed;
@@ -32,7 +33,6 @@ millrace_slot_claim(uint64_t *word)
 		if (atomic_compare_exchange_strong_explicit(&line->state, &seen, claimed, memory_order_acquire, memory_order_relaxed))
 		{
 			*word = claimed;
-			last = slot;
 			return slot;
 		}
 	}
@@ -82,6 +82,7 @@ millrace_slot_release(int slot, uint64_t word)
 	MillraceSlotLine *line = millrace_region_slot(slot);
 	uint64_t	seen = atomic_load_explicit(&line->state, memory_order_acquire);
 
+	last_slot = slot;
 	for (;;)
 	{
 		uint32_t	state = MILLRACE_STATE_CODE(seen);
