@@ -82,10 +82,29 @@ final class JdbcCatalogSchema {
         }
         connection.setAutoCommit(false);
         statement.execute("SELECT pg_advisory_xact_lock(" + LOCK_KEY + ")");
-        statement.execute("CREATE SCHEMA IF NOT EXISTS " + statement.enquoteIdentifier(schema, true));
+        // IF NOT EXISTS would ask for the right to create schemas even when there is nothing to create.
+        try (ResultSet schemas = statement.executeQuery(
+                "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = " + literal(connection, schema))) {
+            if (!schemas.next()) {
+                execute(connection, "CREATE SCHEMA " + statement.enquoteIdentifier(schema, true));
+            }
+        }
         statement.execute(TABLES);
         statement.execute(NAMESPACES);
         connection.commit();
+    }
+
+    private static void execute(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private static boolean schemaExists(Connection connection, Statement statement, String schema) throws SQLException {
+        try (ResultSet rows = statement.executeQuery(
+                "SELECT FROM pg_catalog.pg_namespace WHERE nspname = " + literal(connection, schema))) {
+            return rows.next();
+        }
     }
 
     private static String literal(Connection connection, String text) throws SQLException {
