@@ -22,7 +22,9 @@ SELECT ml.cancel_run(NULL);
 
 -- Cancelled while it runs: the dispatcher does it
 UPDATE ml.runs SET status = 'training', progress = 0.3 WHERE run_id = :second;
-SELECT ml.drop_project('visits') IS NULL;
+\set VERBOSITY sqlstate
+SELECT ml.drop_project('visits');
+\set VERBOSITY default
 SELECT ml.cancel_run(:second);
 SELECT status, cancel_requested FROM ml.runs WHERE run_id = :second;
 
