@@ -41,9 +41,7 @@ public final class QuantileSketch {
             return;
         }
         spill();
-        for (int i = 0; i < length; i++) {
-            insert(values[i]);
-        }
+        insert(values, length);
         count += length;
     }
 
@@ -56,7 +54,7 @@ public final class QuantileSketch {
         spill();
         for (int height = 0; height < other.levels.size(); height++) {
             Level from = other.levels.get(height);
-            level(height).add(from.items, from.size);
+            level(height).add(from.items, 0, from.size);
         }
         count += other.count;
         compress();
@@ -108,18 +106,22 @@ public final class QuantileSketch {
     private void spill() {
         if (isExact()) {
             level(0);
-            for (int i = 0; i < count; i++) {
-                insert(exact[i]);
-            }
+            insert(exact, (int) count);
             exact = new double[0];
         }
     }
 
-    private void insert(double value) {
-        Level lowest = levels.get(0);
-        lowest.add(value);
-        if (lowest.size >= capacity(0)) {
-            compress();
+    private void insert(double[] values, int length) {
+        int next = 0;
+        while (next < length) {
+            Level lowest = levels.get(0);
+            int free = capacity(0) - lowest.size;
+            int part = Math.min(free, length - next);
+            lowest.add(values, next, part);
+            next += part;
+            if (part == free) {
+                compress();
+            }
         }
     }
 
@@ -136,10 +138,15 @@ public final class QuantileSketch {
     }
 
     private void compress() {
-        for (int height = 0; height < levels.size(); height++) {
-            if (levels.get(height).size >= capacity(height)) {
-                // A new top level makes the capacities below smaller; the pass upwards sees them.
-                levels.get(height).halveInto(level(height + 1));
+        boolean full = true;
+        while (full) {
+            full = false;
+            for (int height = 0; height < levels.size(); height++) {
+                if (levels.get(height).size >= capacity(height)) {
+                    // It may add a level, which makes the capacities below smaller: look again.
+                    levels.get(height).halveInto(level(height + 1));
+                    full = true;
+                }
             }
         }
     }
@@ -193,9 +200,9 @@ public final class QuantileSketch {
             items[size++] = value;
         }
 
-        private void add(double[] values, int length) {
+        private void add(double[] values, int from, int length) {
             reserve(length);
-            System.arraycopy(values, 0, items, size, length);
+            System.arraycopy(values, from, items, size, length);
             size += length;
         }
 
