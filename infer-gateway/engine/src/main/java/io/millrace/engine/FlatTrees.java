@@ -46,10 +46,10 @@ final class FlatTrees {
     private final int[] depths;
     private final int[] outputs;
 
-    private FlatTrees(TreeModel model, int[] used, int[] nodes, int[] roots) {
+    private FlatTrees(TreeModel model, float[] baseMargins, int[] used, int[] nodes, int[] roots) {
         this.featureCount = model.featureCount();
         this.outputCount = model.outputCount();
-        this.baseMargins = model.baseMargins();
+        this.baseMargins = baseMargins;
         this.used = used;
         this.nodes = nodes;
         this.roots = roots;
@@ -57,8 +57,8 @@ final class FlatTrees {
         this.outputs = model.trees().stream().mapToInt(TreeModel.Tree::output).toArray();
     }
 
-    /** Lays a checked model out. */
-    static FlatTrees of(TreeModel model) {
+    /** Lays a checked model out, with the margins at which its rows start. */
+    static FlatTrees of(TreeModel model, float[] baseMargins) {
         int[] slotOfFeature = new int[model.featureCount()];
         int usedCount = 0;
         long nodeCount = 0;
@@ -83,7 +83,7 @@ final class FlatTrees {
             roots[index] = offset;
             offset = layOut(model.trees().get(index), slotOfFeature, nodes, offset);
         }
-        return new FlatTrees(model, used, nodes, roots);
+        return new FlatTrees(model, baseMargins, used, nodes, roots);
     }
 
     /** Level by level, so that siblings are adjacent and the first steps share cache lines. */

@@ -45,17 +45,23 @@ enum Link {
         };
     }
 
+    /** A natural logarithm in float32. */
+    @FunctionalInterface
+    interface Logarithm {
+        float of(float value);
+    }
+
     /**
      * The margin at which every row starts.
      *
      * @param objective as written in the model
      * @param baseScore as written in the model: on the answer's scale for single outputs, a margin for classes
+     * @param logarithm XGBoost's own: the C library's differs from Java's in the last bit now and then
      */
-    static float baseMargin(String objective, float baseScore) {
+    static float baseMargin(String objective, float baseScore, Logarithm logarithm) {
         return switch (objective) {
-            case "binary:logistic", "reg:logistic" -> -(float) Math.log(1.0f / baseScore - 1.0f);
-            case "count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft" ->
-                (float) Math.log(baseScore);
+            case "binary:logistic", "reg:logistic" -> -logarithm.of(1.0f / baseScore - 1.0f);
+            case "count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft" -> logarithm.of(baseScore);
             default -> baseScore;
         };
     }

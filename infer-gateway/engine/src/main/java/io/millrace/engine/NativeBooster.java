@@ -28,6 +28,9 @@ final class NativeBooster implements AutoCloseable {
     interface Api extends Library {
         String XGBGetLastError();
 
+        /** The C library's logarithm, found through the library that calls it. */
+        float logf(float value);
+
         int XGBoosterCreate(@Nullable Pointer matrices, long count, PointerByReference booster);
 
         int XGBoosterFree(Pointer booster);
@@ -108,6 +111,11 @@ final class NativeBooster implements AutoCloseable {
         } finally {
             lock.readLock().unlock();
         }
+    }
+
+    /** XGBoost's logarithm. */
+    float logarithm(float value) {
+        return api.logf(value);
     }
 
     private void block(Pointer handle, float[] features, int first, int count, float[] out) {

@@ -8,11 +8,11 @@ import java.util.List;
  * @param featureCount features the model was trained on; {@code >= 1}
  * @param outputCount margins per row
  * @param objective XGBoost's name of the objective
- * @param baseMargins where each output's margin starts; {@code outputCount} values
+ * @param baseScores of each output, before the link; {@code outputCount} values
  * @param trees in the order in which XGBoost adds them
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared, never changed after parsing
-record TreeModel(int featureCount, int outputCount, String objective, float[] baseMargins, List<Tree> trees) {
+record TreeModel(int featureCount, int outputCount, String objective, float[] baseScores, List<Tree> trees) {
 
     /**
      * One tree. Nodes are numbered from the root, 0; {@code left[node] == -1} marks a leaf.
@@ -34,6 +34,15 @@ record TreeModel(int featureCount, int outputCount, String objective, float[] ba
         boolean isLeaf(int node) {
             return left[node] < 0;
         }
+    }
+
+    /** Where each output's margin starts; {@code outputCount} values. */
+    float[] baseMargins(Link.Logarithm logarithm) {
+        float[] margins = new float[outputCount];
+        for (int output = 0; output < outputCount; output++) {
+            margins[output] = Link.baseMargin(objective, baseScores[output], logarithm);
+        }
+        return margins;
     }
 
     /** The link of the objective. */

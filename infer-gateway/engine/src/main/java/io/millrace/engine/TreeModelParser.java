@@ -67,13 +67,13 @@ final class TreeModelParser {
         int targetCount = number(parameters, "num_target", 1, OUTPUT_COUNT_MAX);
         int outputCount = Math.max(1, Math.max(classCount, targetCount));
         String objective = text(object(learner, "objective"), "name");
-        float[] baseMargins = baseMargins(text(parameters, "base_score"), objective, outputCount);
+        float[] baseScores = baseScores(text(parameters, "base_score"), outputCount);
         List<TreeModel.Tree> trees = trees(object(booster, "model"), featureCount, outputCount);
-        return new TreeModel(featureCount, outputCount, objective, baseMargins, trees);
+        return new TreeModel(featureCount, outputCount, objective, baseScores, trees);
     }
 
     /** A bracketed list, one value for all outputs or one for each; older versions wrote a bare number. */
-    private static float[] baseMargins(String baseScore, String objective, int outputCount) {
+    private static float[] baseScores(String baseScore, int outputCount) {
         String list = baseScore.startsWith("[") && baseScore.endsWith("]")
                 ? baseScore.substring(1, baseScore.length() - 1)
                 : baseScore;
@@ -81,16 +81,16 @@ final class TreeModelParser {
         if (items.length != 1 && items.length != outputCount) {
             throw corrupt("base scores must match the outputs", "scores=" + items.length + ", outputs=" + outputCount);
         }
-        float[] margins = new float[outputCount];
+        float[] scores = new float[outputCount];
         for (int output = 0; output < outputCount; output++) {
             String item = items[items.length == 1 ? 0 : output].strip();
             try {
-                margins[output] = Link.baseMargin(objective, Float.parseFloat(item));
+                scores[output] = Float.parseFloat(item);
             } catch (NumberFormatException e) {
                 throw corrupt("base score must be a number", "output=" + output);
             }
         }
-        return margins;
+        return scores;
     }
 
     private static List<TreeModel.Tree> trees(Map<?, ?> model, int featureCount, int outputCount) {

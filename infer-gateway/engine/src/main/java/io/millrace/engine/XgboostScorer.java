@@ -32,7 +32,8 @@ final class XgboostScorer implements Scorer {
 
     private static final int CHECK_ROWS = 32;
 
-    private final TreeModel model;
+    private final int width;
+    private final int marginCount;
     private final Link link;
     private final FlatTrees flat;
     private final @Nullable NativeBooster booster;
@@ -42,10 +43,16 @@ final class XgboostScorer implements Scorer {
     private volatile boolean closed;
 
     private XgboostScorer(
-            TreeModel model, @Nullable NativeBooster booster, int nativeRowsMin, int outputs, long fileBytes) {
-        this.model = model;
+            TreeModel model,
+            FlatTrees flat,
+            @Nullable NativeBooster booster,
+            int nativeRowsMin,
+            int outputs,
+            long fileBytes) {
+        this.width = model.featureCount();
+        this.marginCount = model.outputCount();
         this.link = model.link();
-        this.flat = FlatTrees.of(model);
+        this.flat = flat;
         this.booster = booster;
         this.nativeRowsMin = nativeRowsMin;
         this.outputs = outputs;
@@ -66,9 +73,10 @@ final class XgboostScorer implements Scorer {
         boolean kept = false;
         try {
             boolean keep = nativeRowsMin < Integer.MAX_VALUE;
+            FlatTrees flat = FlatTrees.of(model, model.baseMargins(booster::logarithm));
             XgboostScorer scorer =
-                    new XgboostScorer(model, keep ? booster : null, nativeRowsMin, outputs, Files.size(file));
-            scorer.compareWith(booster);
+                    new XgboostScorer(model, flat, keep ? booster : null, nativeRowsMin, outputs, Files.size(file));
+            scorer.compareWith(booster, model);
             kept = keep;
             return scorer;
         } catch (IOException e) {
@@ -112,7 +120,7 @@ final class XgboostScorer implements Scorer {
 
     @Override
     public int width() {
-        return model.featureCount();
+        return width;
     }
 
     @Override
@@ -154,33 +162,30 @@ final class XgboostScorer implements Scorer {
 
     /** The caller's array itself unless two softmax margins become one answer. */
     private float[] marginsFor(int rowCount, float[] out) {
-        return model.outputCount() == outputs ? out : new float[rowCount * model.outputCount()];
+        return marginCount == outputs ? out : new float[rowCount * marginCount];
     }
 
     private void answer(float[] margins, int rowCount, float[] out) {
-        link.apply(margins, rowCount, model.outputCount());
+        link.apply(margins, rowCount, marginCount);
         if (margins != out) {
             for (int row = 0; row < rowCount; row++) {
-                out[row] = margins[row * model.outputCount() + 1];
+                out[row] = margins[row * marginCount + 1];
             }
         }
     }
 
     private void checkLengths(float[] features, int rowCount, float[] out) {
-        if (rowCount < 0
-                || features.length < (long) rowCount * model.featureCount()
-                || out.length < (long) rowCount * outputs) {
+        if (rowCount < 0 || features.length < (long) rowCount * width || out.length < (long) rowCount * outputs) {
             throw new ContractException(
                     ErrorCode.WRONG_LENGTH,
-                    "batch must fit its arrays: rows=" + rowCount + ", width=" + model.featureCount() + ", features="
-                            + features.length + ", outputs=" + outputs + ", out=" + out.length);
+                    "batch must fit its arrays: rows=" + rowCount + ", width=" + width + ", features=" + features.length
+                            + ", outputs=" + outputs + ", out=" + out.length);
         }
     }
 
     /** Rows around the model's own thresholds, with missing values; the seed is fixed so that a load is repeatable. */
-    private void compareWith(NativeBooster natively) {
+    private void compareWith(NativeBooster natively, TreeModel model) {
         SplittableRandom random = new SplittableRandom(1);
-        int width = model.featureCount();
         float[] rows = new float[CHECK_ROWS * width];
         for (int index = 0; index < rows.length; index++) {
             int kind = random.nextInt(8);

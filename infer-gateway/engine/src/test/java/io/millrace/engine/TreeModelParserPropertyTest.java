@@ -68,7 +68,7 @@ class TreeModelParserPropertyTest {
             TreeModel model = TreeModelParser.parse(ByteBuffer.wrap(bytes));
             float[] rows = new float[4 * Math.min(model.featureCount(), 1 << 16)];
             if (rows.length == 4 * model.featureCount() && model.outputCount() < 64) {
-                FlatTrees.of(model).margins(rows, 4, new float[4 * model.outputCount()]);
+                FlatTrees.of(model, model.baseScores()).margins(rows, 4, new float[4 * model.outputCount()]);
             }
             return null;
         } catch (ContractException e) {

@@ -123,6 +123,8 @@ class XgboostScorerPropertyTest {
         Path directory = Files.createTempDirectory("engine-property");
         Path file = TestingForests.write(booster, directory);
         float[] unseen = TestingForests.rows(forest.seed() + 9, ROW_COUNT, forest.width(), forest.missing());
+        unseen[0] = Float.POSITIVE_INFINITY;
+        unseen[unseen.length - 1] = Float.NEGATIVE_INFINITY;
         try (XgboostScorer scorer =
                         XgboostScorer.load(file, TestingForests.manifest(forest.width(), forest.scorerClasses()));
                 NativeBooster natively = NativeBooster.load(file, TreeModelParser.parse(file))) {

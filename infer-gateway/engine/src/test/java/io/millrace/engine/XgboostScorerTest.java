@@ -110,6 +110,16 @@ class XgboostScorerTest {
     }
 
     @Test
+    void aModelWithoutSplitsGivesOneAnswer() throws Exception {
+        float[] out = new float[40];
+        train(3, 0, Map.of("objective", "reg:squarederror", "base_score", 5, "gamma", 1e9));
+        try (Scorer scorer = Engines.load(directory, TestingForests.manifest(WIDTH, 0))) {
+            scorer.score(TestingForests.rows(4, 40, WIDTH, 0), 40, out);
+            assertThat(out).containsOnly(out[0]).doesNotContain(5);
+        }
+    }
+
+    @Test
     void manyThreadsGetTheirOwnAnswers() throws Exception {
         Path file = binary();
         int rowCount = 400;
