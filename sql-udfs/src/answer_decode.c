@@ -88,6 +88,14 @@ millrace_answer_row(MillraceReader *reader, MillraceRowError *error)
 	return false;
 }
 
+/* Checks that the answer ends after its last row */
+void
+millrace_answer_close(const MillraceReader *reader)
+{
+	if (reader->rows_left != 0 || reader->next != reader->end)
+		millrace_error_malformed("The response does not end after its last row.");
+}
+
 float8
 millrace_answer_float8(MillraceReader *reader)
 {

@@ -24,6 +24,7 @@ typedef struct MillraceRowError
 extern void millrace_answer_raise(uint32 status, MillraceAnswer answer) pg_attribute_noreturn();
 extern MillraceReader millrace_answer_open(MillraceAnswer answer, uint16 value_kind, uint32 row_count, uint64 model_key);
 extern bool millrace_answer_row(MillraceReader *reader, MillraceRowError *error);
+extern void millrace_answer_close(const MillraceReader *reader);
 extern float8 millrace_answer_float8(MillraceReader *reader);
 extern text *millrace_answer_text(MillraceReader *reader);
 extern ArrayType *millrace_answer_float8_array(MillraceReader *reader);

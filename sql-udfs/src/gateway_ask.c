@@ -39,8 +39,11 @@ millrace_load_model(PG_FUNCTION_ARGS)
 		.send_reference = true
 	};
 	MillraceRequest *request;
+	MillraceReader reader;
 
-	ask(&message, MILLRACE_VALUE_TEXT, &request);
+	reader = ask(&message, MILLRACE_VALUE_TEXT, &request);
+	millrace_answer_text(&reader);
+	millrace_answer_close(&reader);
 	millrace_request_free(request);
 	PG_RETURN_VOID();
 }
@@ -60,6 +63,7 @@ millrace_echo(PG_FUNCTION_ARGS)
 	MillraceReader reader = ask(&message, MILLRACE_VALUE_BYTES, &request);
 	bytea	   *answer = millrace_answer_bytes(&reader);
 
+	millrace_answer_close(&reader);
 	millrace_request_free(request);
 	PG_RETURN_BYTEA_P(answer);
 }
@@ -74,6 +78,7 @@ millrace_gateway_status(PG_FUNCTION_ARGS)
 	MillraceReader reader = ask(&message, MILLRACE_VALUE_TEXT, &request);
 	text	   *answer = millrace_answer_text(&reader);
 
+	millrace_answer_close(&reader);
 	millrace_request_free(request);
 	PG_RETURN_TEXT_P(answer);
 }

@@ -67,6 +67,7 @@ ask_row(FunctionCallInfo fcinfo, MillraceCallSite *site, const MillraceModel *mo
 
 	if (answered)
 		value = row_value(&reader, kind);
+	millrace_answer_close(&reader);
 	millrace_request_free(request);
 	if (answered)
 		return value;

@@ -145,6 +145,7 @@ finish_rows(BatchStream *stream, Batch *batch, int first, int count, MillraceReq
 
 		for (int i = first; i < first + count; i++)
 			put_row(stream, &reader, batch->keys[i]);
+		millrace_answer_close(&reader);
 	}
 	millrace_request_free(request);
 }
@@ -356,6 +357,7 @@ put_numbers(MillraceMessage *message, const MillraceModel *model, Tuplestorestat
 			millrace_row_error_handle(model, &error);
 		tuplestore_putvalues(store, result, &value, &null);
 	}
+	millrace_answer_close(&reader);
 	millrace_request_free(request);
 }
 
