@@ -71,39 +71,28 @@ final class JdbcCatalogSchema {
     }
 
     private static void preparePostgres(Connection connection, Statement statement, String schema) throws SQLException {
-        try (ResultSet tables = statement.executeQuery("SELECT count(*) FROM pg_catalog.pg_class c "
-                + "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = "
-                + literal(connection, schema)
-                + " AND c.relname IN ('iceberg_tables', 'iceberg_namespace_properties')")) {
-            tables.next();
-            if (tables.getInt(1) == 2) {
-                return; // the usual case needs no rights and takes no lock
-            }
+        String name = literal(connection, schema);
+        String tables = "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
+                + " ON n.oid = c.relnamespace WHERE c.relname IN ('iceberg_tables', 'iceberg_namespace_properties')"
+                + " AND n.nspname = " + name;
+        if (count(statement, tables) == 2) {
+            return; // the usual case needs no rights and takes no lock
         }
         connection.setAutoCommit(false);
         statement.execute("SELECT pg_advisory_xact_lock(" + LOCK_KEY + ")");
         // IF NOT EXISTS would ask for the right to create schemas even when there is nothing to create.
-        try (ResultSet schemas = statement.executeQuery(
-                "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = " + literal(connection, schema))) {
-            if (!schemas.next()) {
-                execute(connection, "CREATE SCHEMA " + statement.enquoteIdentifier(schema, true));
-            }
+        if (count(statement, "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = " + name) == 0) {
+            statement.execute("CREATE SCHEMA " + statement.enquoteIdentifier(schema, true));
         }
         statement.execute(TABLES);
         statement.execute(NAMESPACES);
         connection.commit();
     }
 
-    private static void execute(Connection connection, String sql) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        }
-    }
-
-    private static boolean schemaExists(Connection connection, Statement statement, String schema) throws SQLException {
-        try (ResultSet rows = statement.executeQuery(
-                "SELECT FROM pg_catalog.pg_namespace WHERE nspname = " + literal(connection, schema))) {
-            return rows.next();
+    private static int count(Statement statement, String query) throws SQLException {
+        try (ResultSet rows = statement.executeQuery(query)) {
+            rows.next();
+            return rows.getInt(1);
         }
     }
 
