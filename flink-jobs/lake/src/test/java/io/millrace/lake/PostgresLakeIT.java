@@ -83,6 +83,15 @@ class PostgresLakeIT {
     }
 
     @Test
+    void usesASchemaItMayNotCreate() {
+        postgres.execute("CREATE DATABASE prepared", "CREATE ROLE tenant LOGIN");
+        postgres.executeIn("prepared", "CREATE SCHEMA ml_lake AUTHORIZATION tenant");
+        try (Lake lake = Lake.open(in("prepared", "tenant"))) {
+            assertThat(((SupportsNamespaces) lake.catalog()).listNamespaces()).isEmpty();
+        }
+    }
+
+    @Test
     void survivesARestartOfTheDatabase() {
         postgres.execute("GRANT CREATE ON DATABASE postgres TO worker");
         try (Lake lake = Lake.open(TestingLake.postgres(directory, postgres, "worker"))) {

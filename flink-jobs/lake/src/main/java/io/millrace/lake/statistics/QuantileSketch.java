@@ -23,7 +23,7 @@ public final class QuantileSketch {
     /** Items of the highest level; each lower one has two thirds of it. */
     public static final int WIDTH = 800;
 
-    private static final int LEVEL_MIN = 8;
+    private static final int LEVEL_MIN = 64;
 
     private double[] exact = new double[64];
     private final List<Level> levels = new ArrayList<>();
