@@ -5,45 +5,33 @@ import io.millrace.contract.ModelManifest;
 import io.millrace.contract.Sha256;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.HashSet;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Objects;
-import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
  * The copy grows in a directory with its own name and takes its final name by one rename when all is verified, so whoever
- * sees the final name sees a whole package. A process that dies leaves the unfinished directory; the next fetch into the
- * same cache removes such remains once they are old.
+ * sees the final name sees a whole package.
  */
 
 /** One transfer of one package into the local cache. */
 final class PackageFetch {
     private static final Logger logger = LoggerFactory.getLogger(PackageFetch.class);
-    private static final String UNFINISHED_PREFIX = ".fetch-";
-    private static final Duration UNFINISHED_AGE = Duration.ofHours(1);
 
     private final StoreConfig config;
     private final ObjectStore objects;
     private final String directory;
     private final String manifestSha256;
     private final Path target;
-    private final Path cache;
+    private final PackageCache cache;
     private final LongAdder transfers;
 
     PackageFetch(
@@ -59,37 +47,49 @@ final class PackageFetch {
         this.manifestSha256 = manifestSha256;
         this.target = target;
         this.transfers = transfers;
-        this.cache = Objects.requireNonNull(target.getParent());
+        this.cache = new PackageCache(Objects.requireNonNull(target.getParent()));
     }
 
     /** The verified copy, from the cache if it is there and sound. */
     Path run() {
-        if (Files.isDirectory(target)) {
-            try {
-                verifyTarget();
-                Files.setLastModifiedTime(target, FileTime.from(Instant.now()));
-                return target;
-            } catch (ContractException e) {
-                logger.warn("cached package is damaged and fetched again: cause={}", e.getMessage());
-                discardTarget();
-            } catch (IOException e) {
-                throw PackageFiles.ioFailed("cached package cannot be marked as used", target, e);
-            }
+        if (Files.isDirectory(target) && isSound()) {
+            return target;
         }
-        Path unfinished = cache.resolve(UNFINISHED_PREFIX + UUID.randomUUID());
+        Path unfinished = null;
         try {
-            Files.createDirectories(cache);
-            sweepUnfinished();
-            Files.createDirectory(unfinished);
+            unfinished = cache.createUnfinished();
             transfer(unfinished);
             move(unfinished);
-            transfers.increment();
-            return target;
         } catch (IOException e) {
-            throw PackageFiles.ioFailed("package cannot be written to the cache", unfinished, e);
+            throw PackageFiles.ioFailed(
+                    "package cannot be written to the cache", unfinished == null ? target : unfinished, e);
         } finally {
-            deleteQuietly(unfinished);
+            if (unfinished != null) {
+                PackageCache.deleteQuietly(unfinished);
+            }
         }
+        transfers.increment();
+        cache.tidy(config.cacheBytesMax());
+        return target;
+    }
+
+    /** Verifies the cached copy and marks it as used; removes it if it is damaged. */
+    private boolean isSound() {
+        try {
+            verifyTarget();
+            cache.touch(target);
+            return true;
+        } catch (ContractException e) {
+            logger.warn("cached package is damaged and fetched again: cause={}", e.getMessage());
+        } catch (IOException e) {
+            logger.warn("cached package is gone and fetched again: cause={}", e.getMessage());
+        }
+        try {
+            cache.discard(target);
+        } catch (IOException e) {
+            throw PackageFiles.ioFailed("damaged package cannot be set aside", target, e);
+        }
+        return false;
     }
 
     /** Bytes of a package's manifest, or null if there is none. */
@@ -170,56 +170,5 @@ final class PackageFetch {
         byte[] manifestBytes = PackageFiles.readManifest(target);
         checkManifestDigest(manifestBytes);
         PackageFiles.verify(target, PackageFiles.checkedManifest(manifestBytes, target.toString(), config));
-    }
-
-    /** Renamed first: a reader that has the directory open keeps what it opened. */
-    private void discardTarget() {
-        Path aside = cache.resolve(UNFINISHED_PREFIX + UUID.randomUUID());
-        try {
-            Files.move(target, aside, StandardCopyOption.ATOMIC_MOVE);
-        } catch (IOException e) {
-            throw PackageFiles.ioFailed("damaged package cannot be set aside", target, e);
-        }
-        deleteQuietly(aside);
-    }
-
-    private void sweepUnfinished() throws IOException {
-        Instant oldest = Instant.now().minus(UNFINISHED_AGE);
-        List<Path> remains;
-        try (Stream<Path> entries = Files.list(cache)) {
-            remains = entries.filter(entry -> entry.getFileName().toString().startsWith(UNFINISHED_PREFIX))
-                    .toList();
-        }
-        for (Path remain : remains) {
-            if (Files.exists(remain)
-                    && Files.getLastModifiedTime(remain).toInstant().isBefore(oldest)) {
-                deleteQuietly(remain);
-            }
-        }
-    }
-
-    /** Remains cost disk space only, so a failure to remove them is worth a line in the log. */
-    private static void deleteQuietly(Path root) {
-        if (!Files.exists(root)) {
-            return;
-        }
-        try {
-            Files.walkFileTree(root, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                    Files.deleteIfExists(file);
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure)
-                        throws IOException {
-                    Files.deleteIfExists(visited);
-                    return FileVisitResult.CONTINUE;
-                }
-            });
-        } catch (IOException e) {
-            logger.warn("remains cannot be removed from the cache: path={}, cause={}", root, e.getMessage());
-        }
     }
 }

@@ -17,13 +17,19 @@ import java.util.Map;
  *     when the store is opened; {@code root} is the directory or prefix under which all packages are
  * @param operationTimeoutMillis how long one operation may take; large uploads get more by their size
  * @param packageBytesMax largest package that is published or fetched
+ * @param cacheBytesMax size of a local cache above which the longest unused packages are removed
  */
 public record StoreConfig(
-        String scheme, Map<String, String> options, long operationTimeoutMillis, long packageBytesMax) {
+        String scheme,
+        Map<String, String> options,
+        long operationTimeoutMillis,
+        long packageBytesMax,
+        long cacheBytesMax) {
     private static final long OPERATION_TIMEOUT_MILLIS = 30_000;
     private static final long OPERATION_TIMEOUT_MILLIS_MIN = 100;
     private static final long OPERATION_TIMEOUT_MILLIS_MAX = 600_000;
     private static final long PACKAGE_BYTES_MAX = 2L << 30;
+    private static final long CACHE_BYTES_MAX = 8L << 30;
 
     public StoreConfig {
         options = Map.copyOf(options);
@@ -34,12 +40,12 @@ public record StoreConfig(
 
     /** A store with the default limits. */
     public StoreConfig(String scheme, Map<String, String> options) {
-        this(scheme, options, OPERATION_TIMEOUT_MILLIS, PACKAGE_BYTES_MAX);
+        this(scheme, options, OPERATION_TIMEOUT_MILLIS, PACKAGE_BYTES_MAX, CACHE_BYTES_MAX);
     }
 
     /**
-     * Reads {@code store-scheme}, {@code store-root}, {@code store-option.*}, {@code operation-timeout-millis} and
-     * {@code package-bytes-max}.
+     * Reads {@code store-scheme}, {@code store-root}, {@code store-option.*}, {@code operation-timeout-millis}, {@code
+     * package-bytes-max} and {@code package-cache-bytes-max}.
      *
      * @throws ContractException {@link ErrorCode#INVALID_CONFIG} if a key is missing or out of range
      */
@@ -55,7 +61,8 @@ public record StoreConfig(
                         OPERATION_TIMEOUT_MILLIS,
                         OPERATION_TIMEOUT_MILLIS_MIN,
                         OPERATION_TIMEOUT_MILLIS_MAX),
-                file.longValue("package-bytes-max", PACKAGE_BYTES_MAX, 1, Long.MAX_VALUE));
+                file.longValue("package-bytes-max", PACKAGE_BYTES_MAX, 1, Long.MAX_VALUE),
+                file.longValue("package-cache-bytes-max", CACHE_BYTES_MAX, 0, Long.MAX_VALUE));
     }
 
     private static void checkRoot(String root) {
@@ -89,6 +96,7 @@ public record StoreConfig(
     public String toString() {
         return "StoreConfig[scheme=" + scheme + ", options="
                 + options.keySet().stream().sorted().toList() + ", operationTimeoutMillis=" + operationTimeoutMillis
-                + ", packageBytesMax=" + packageBytesMax + "]";
+                + ", packageBytesMax=" + packageBytesMax + ", cacheBytesMax="
+                + cacheBytesMax + "]";
     }
 }

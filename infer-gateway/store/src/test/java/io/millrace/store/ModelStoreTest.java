@@ -210,7 +210,7 @@ class ModelStoreTest {
 
     @Test
     void theLimitHoldsForPublishingToo() {
-        StoreConfig small = new StoreConfig("fs", Map.of("root", root.toString()), 30_000, 70_001);
+        StoreConfig small = new StoreConfig("fs", Map.of("root", root.toString()), 30_000, 70_001, 1 << 20);
         try (ModelStore limited = new ModelStore(small)) {
             assertRefused(
                     () -> limited.publish(DIRECTORY, local),
@@ -277,6 +277,23 @@ class ModelStoreTest {
         store.fetch(URI, digest, cache);
         assertThat(old).doesNotExist();
         assertThat(fresh).exists();
+    }
+
+    @Test
+    void theLongestUnusedPackagesLeaveTheCache() throws IOException {
+        long room = 2 * MODEL_LENGTH + 10_000;
+        StoreConfig config = new StoreConfig("fs", Map.of("root", root.toString()), 30_000, 1 << 20, room);
+        Instant longAgo = Instant.now().minus(Duration.ofHours(1));
+        List<String> digests = new ArrayList<>();
+        try (ModelStore small = new ModelStore(config)) {
+            for (int run = 0; run < 4; run++) {
+                digests.add(TestingPackages.write(local, run, MODEL_LENGTH));
+                Path copy = small.fetch(small.publish("shop/1/" + run + "-1", local), digests.get(run), cache);
+                Instant used = longAgo.plusSeconds(run == 0 ? 9 : run);
+                Files.setLastModifiedTime(copy, FileTime.from(used));
+            }
+            assertThat(names(cache)).containsExactlyInAnyOrder(digests.get(0), digests.get(3));
+        }
     }
 
     @Test
@@ -360,7 +377,7 @@ class ModelStoreTest {
         assertThatThrownBy(() -> store.fetch(URI, digest, file))
                 .isInstanceOfSatisfying(
                         ContractException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.IO_FAILED))
-                .hasMessageStartingWith("package cannot be written to the cache: path=" + file);
+                .hasMessageStartingWith("package cannot be written to the cache: path=" + file.resolve(digest));
     }
 
     private static List<String> names(Path directory) throws IOException {

@@ -36,7 +36,7 @@ class StoreConfigTest {
         assertThat(config.operationTimeoutMillis()).isEqualTo(30_000);
         assertThat(config.toString())
                 .isEqualTo("StoreConfig[scheme=s3, options=[bucket, root, secret_access_key],"
-                        + " operationTimeoutMillis=30000, packageBytesMax=1000]");
+                        + " operationTimeoutMillis=30000, packageBytesMax=1000, cacheBytesMax=8589934592]");
     }
 
     @Test

@@ -110,7 +110,8 @@ final class TestingS3 implements AutoCloseable {
                         "disable_ec2_metadata",
                         "true"),
                 timeoutMillis,
-                1L << 30);
+                1L << 30,
+                1L << 33);
     }
 
     /** The file behind an object of the bucket. */

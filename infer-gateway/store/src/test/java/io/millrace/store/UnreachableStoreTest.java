@@ -32,7 +32,8 @@ class UnreachableStoreTest {
                         "disable_config_load", "true",
                         "disable_ec2_metadata", "true"),
                 timeoutMillis,
-                1 << 20);
+                1 << 20,
+                1 << 30);
     }
 
     @Test
