@@ -22,6 +22,12 @@ import org.jspecify.annotations.Nullable;
  * as plain longs.
  */
 final class EqualityDeletes {
+    /** Stands for NULL among longs. */
+    private static final Object NULL = "NULL";
+
+    /** Rough size of a key in memory. */
+    private static final long KEY_BYTES = 64;
+
     private final int[] columns;
     private final @Nullable LongKeys longKeys;
     private final Set<Object> keys = new HashSet<>();
@@ -54,9 +60,14 @@ final class EqualityDeletes {
             for (int i = 0; i < columns.length; i++) {
                 columns[i] = fields.indexOf(keyFields.get(i));
             }
-            EqualityDeletes deletes = new EqualityDeletes(columns, isIntegral(keyFields));
+            boolean integral = isIntegral(keyFields);
+            EqualityDeletes deletes = new EqualityDeletes(columns, integral);
             for (DeleteFile file : sameKey) {
-                deletes.read(io, file, keyFields);
+                deletes.add(DeleteCache.shared()
+                        .get(
+                                "keys " + file.location(),
+                                () -> read(io, file, keyFields, integral),
+                                keys -> KEY_BYTES * (1 + keys.length)));
             }
             loaded.add(deletes);
         }
@@ -83,27 +94,36 @@ final class EqualityDeletes {
         return keys.contains(key(batch, columns, row));
     }
 
-    private void read(FileIO io, DeleteFile file, List<Types.NestedField> keyFields) {
-        int[] positions = new int[keyFields.size()];
-        Arrays.setAll(positions, i -> i);
-        try (ColumnBatches batches =
-                new ColumnBatches(io.newInputFile(file), 0, file.fileSizeInBytes(), keyFields, true)) {
-            while (batches.next()) {
-                for (int row = 0; row < batches.rowCount(); row++) {
-                    add(batches, positions, row);
-                }
+    private void add(Object[] fileKeys) {
+        for (Object key : fileKeys) {
+            if (longKeys == null) {
+                keys.add(key);
+            } else if (key instanceof Long number) {
+                longKeys.add(number);
+            } else {
+                nullIsDeleted = true;
             }
         }
     }
 
-    private void add(ColumnBatches batch, int[] positions, int row) {
-        if (longKeys == null) {
-            keys.add(key(batch, positions, row));
-        } else if (batch.column(0).isNull(row)) {
-            nullIsDeleted = true;
-        } else {
-            longKeys.add(batch.column(0).integer(row));
+    /** The keys of a file: of one integer column a long or {@link #NULL}, of other columns a list. */
+    private static Object[] read(FileIO io, DeleteFile file, List<Types.NestedField> keyFields, boolean integral) {
+        int[] positions = new int[keyFields.size()];
+        Arrays.setAll(positions, i -> i);
+        List<Object> keys = new ArrayList<>();
+        try (ColumnBatches batches =
+                new ColumnBatches(io.newInputFile(file), 0, file.fileSizeInBytes(), keyFields, true)) {
+            while (batches.next()) {
+                for (int row = 0; row < batches.rowCount(); row++) {
+                    keys.add(integral ? integralKey(batches.column(0), row) : key(batches, positions, row));
+                }
+            }
         }
+        return keys.toArray();
+    }
+
+    private static Object integralKey(ColumnVector vector, int row) {
+        return vector.isNull(row) ? NULL : (Object) vector.integer(row);
     }
 
     private static Object key(ColumnBatches batch, int[] positions, int row) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.apache.iceberg.DeleteFile;
 import org.apache.iceberg.FileContent;
 import org.apache.iceberg.FileScanTask;
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threads: one.
  */
 public final class LiveRows implements Closeable {
+    /** Rough size in memory of an empty set of positions. */
+    private static final long ENTRY_BYTES = 1_024;
+
     private final ColumnBatches batches;
     private final List<EqualityDeletes> equalityDeletes;
     private final @Nullable PositionDeleteIndex positionDeletes;
@@ -128,8 +132,23 @@ public final class LiveRows implements Closeable {
         if (files.isEmpty()) {
             return null;
         }
-        // No pool, so the caller's thread: pool threads would outlive the job whose class loader made them.
-        BaseDeleteLoader loader = new BaseDeleteLoader(io::newInputFile, null);
-        return loader.loadPositionDeletes(files, task.file().location());
+        return new Loader(io).loadPositionDeletes(files, task.file().location());
+    }
+
+    /** Iceberg's loader, in the caller's thread: threads of a pool would outlive the job whose class loader made them. */
+    private static final class Loader extends BaseDeleteLoader {
+        private Loader(FileIO io) {
+            super(io::newInputFile, null);
+        }
+
+        @Override
+        protected boolean canCache(long sizeBytes) {
+            return sizeBytes < DeleteCache.ENTRY_BYTES_MAX;
+        }
+
+        @Override
+        protected <V> V getOrLoad(String key, Supplier<V> load, long sizeBytes) {
+            return DeleteCache.shared().get("positions " + key, load, value -> ENTRY_BYTES + sizeBytes);
+        }
     }
 }
