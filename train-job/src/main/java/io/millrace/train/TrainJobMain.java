@@ -1,11 +1,11 @@
 package io.millrace.train;
 
+import io.millrace.contract.ContractException;
 import io.millrace.jobs.JobSettings;
 import io.millrace.lake.Lake;
 import io.millrace.lake.LakeConfig;
 import io.millrace.lake.LakeSplit;
 import io.millrace.lake.SnapshotScan;
-import io.millrace.train.job.JobReport;
 import io.millrace.train.job.PlanReader;
 import io.millrace.train.job.TrainJob;
 import io.millrace.train.job.TrainPlan;
@@ -25,6 +25,14 @@ public final class TrainJobMain {
     private TrainJobMain() {}
 
     public static void main(String[] args) throws Exception {
+        try {
+            submit(args);
+        } catch (ContractException e) {
+            throw RunRefusedException.of(e);
+        }
+    }
+
+    private static void submit(String[] args) throws Exception {
         JobSettings settings = JobSettings.parse(args);
         long runId = Long.parseLong(settings.required("run"));
         int attempt = Integer.parseInt(settings.required("attempt"));
@@ -32,21 +40,19 @@ public final class TrainJobMain {
         String lineage;
         try (Connection connection = settings.database().open("train job")) {
             run = RunReader.read(connection, runId)
-                    .orElseThrow(
-                            () -> new RunRefusedException(JobReport.REFUSED + "run does not exist: runId=" + runId));
+                    .orElseThrow(() -> new RunRefusedException("run does not exist: runId=" + runId));
             lineage = RunReader.lineage(connection);
         }
         if (run.attempt() != attempt) {
-            throw new RunRefusedException(JobReport.REFUSED + "run must be at the attempt it is submitted for: runId="
-                    + runId + ", attempt=" + attempt + ", runAttempt=" + run.attempt());
+            throw new RunRefusedException("run must be at the attempt it is submitted for: runId=" + runId
+                    + ", attempt=" + attempt + ", runAttempt=" + run.attempt());
         }
         try (Lake lake = Lake.open(LakeConfig.from(settings.file("lake"), settings.file("database")))) {
             Table table = lake.table(String.valueOf(run.lakeTable()));
             TrainPlan plan = PlanReader.plan(settings.confDirectory().toAbsolutePath(), run, lineage, table);
             List<LakeSplit> splits = SnapshotScan.plan(table, plan.icebergSnapshotId());
             if (splits.isEmpty()) {
-                throw new RunRefusedException(
-                        JobReport.REFUSED + "snapshot must have rows: snapshotId=" + run.snapshotId());
+                throw new RunRefusedException("snapshot must have rows: snapshotId=" + run.snapshotId());
             }
             StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment();
             TrainJob.build(environment, plan, splits);

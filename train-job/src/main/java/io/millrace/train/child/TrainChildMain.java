@@ -66,7 +66,8 @@ public final class TrainChildMain {
                     Objects.toString(thrown.getMessage(), thrown.getClass().getName());
             // What XGBoost or a check refuses, it refuses again; a disk or a store may come back.
             boolean refused = thrown instanceof RunRefusedException || thrown instanceof XgboostException;
-            out.println(Progress.failed(message, refused, memory.peakBytes()).line());
+            out.println(Progress.failed(RunRefusedException.reason(message), refused, memory.peakBytes())
+                    .line());
             return EXIT_FAILED;
         }
     }

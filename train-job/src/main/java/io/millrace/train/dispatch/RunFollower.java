@@ -18,6 +18,7 @@ import io.millrace.train.run.RunQueue;
 import io.millrace.train.run.RunQueue.Hold;
 import io.millrace.train.run.RunReader;
 import io.millrace.train.run.RunStatus;
+import io.millrace.train.spec.RunRefusedException;
 import io.millrace.train.spec.SpecJson;
 import io.millrace.train.spec.TrainResult;
 import java.nio.file.Path;
@@ -32,6 +33,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,6 +51,8 @@ final class RunFollower {
     private static final long QUICK_POLL_MILLIS = 100;
     /** A cancel is recorded after this long even if the cluster is still at it: it will not be undone. */
     private static final long CANCEL_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1_200);
+
+    private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private final Path confDirectory;
     private final TrainConfig config;
@@ -263,26 +267,23 @@ final class RunFollower {
         if (cancelling) {
             return new Outcome.Cancelled();
         }
-        return failed(
-                awaitAnswer(() -> flink.failure(jobId)).orElse("Flink job failed without a reason: jobId=" + jobId));
+        return failed(settled(() -> flink.failure(jobId)).orElse("Flink job failed without a reason: jobId=" + jobId));
     }
 
     /** Whether trying again is useless is said in the message itself: that is all of an exception that reaches here. */
-    private static Outcome.Failed failed(String reason) {
-        int refused = reason.indexOf(JobReport.REFUSED);
-        return refused < 0
-                ? new Outcome.Failed(reason, false)
-                : new Outcome.Failed(reason.substring(refused + JobReport.REFUSED.length()), true);
+    private static Outcome.Failed failed(String message) {
+        return new Outcome.Failed(RunRefusedException.reason(message), RunRefusedException.isRefusal(message));
     }
 
     /** Records the model of a finished job. */
     private Outcome record(Run run, String jobId) throws SQLException, InterruptedException {
-        Map<String, String> reported = awaitAnswer(() -> flink.accumulators(jobId));
-        String text = reported.getOrDefault(JobReport.RESULT, "");
-        if (text.isEmpty()) {
+        Optional<Map<String, String>> complete = settled(() -> Optional.of(flink.accumulators(jobId))
+                .filter(values -> !values.getOrDefault(JobReport.RESULT, "").isEmpty()));
+        if (complete.isEmpty()) {
             return new Outcome.Failed("Flink job must report a result: jobId=" + jobId, false);
         }
-        TrainResult result = SpecJson.parse(text, TrainResult.class);
+        Map<String, String> reported = complete.get();
+        TrainResult result = SpecJson.parse(reported.getOrDefault(JobReport.RESULT, ""), TrainResult.class);
         ObjectNode facts = facts(reported, result);
         boolean recorded = database.call(connection -> new ModelRecord(connection, owner).succeed(run, result, facts));
         return recorded ? new Outcome.Finished(jobId) : new Outcome.Lost();
@@ -313,8 +314,22 @@ final class RunFollower {
         return facts;
     }
 
+    /**
+     * Asks about an ended job until there is an answer. The cluster answers such questions from a copy that is some seconds
+     * old, so at first it may still say what was true before the end.
+     */
+    private <T> Optional<T> settled(Supplier<Optional<T>> question) throws InterruptedException {
+        long deadline = System.nanoTime() + SETTLE_NANOS;
+        Optional<T> answer = awaitAnswer(question);
+        while (answer.isEmpty() && System.nanoTime() - deadline < 0) {
+            TimeUnit.MILLISECONDS.sleep(QUICK_POLL_MILLIS);
+            answer = awaitAnswer(question);
+        }
+        return answer;
+    }
+
     /** Asks the cluster until it answers, or until it has been silent for too long. */
-    private <T> T awaitAnswer(java.util.function.Supplier<T> question) throws InterruptedException {
+    private <T> T awaitAnswer(Supplier<T> question) throws InterruptedException {
         long deadline = System.nanoTime() + config.flinkWait().toNanos();
         boolean told = false;
         while (true) {

@@ -68,7 +68,7 @@ final class ExportMatrix extends ProcessFunction<SplitElement, String> {
         long needed = Footprint.diskBytes(rows, width);
         long usable = Files.getFileStore(machine.config().matrixDirectory()).getUsableSpace();
         if (needed > usable) {
-            throw new RunRefusedException(JobReport.REFUSED + "matrix must fit the disk: neededBytes=" + needed
+            throw new RunRefusedException("matrix must fit the disk: neededBytes=" + needed
                     + ", usableBytes=" + usable + ", rows=" + rows + ", features=" + width + ", directory="
                     + machine.config().matrixDirectory());
         }

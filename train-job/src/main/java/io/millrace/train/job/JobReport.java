@@ -22,8 +22,5 @@ public final class JobReport {
     /** Gauge: the watched metric on the validation rows. */
     public static final String VALIDATION_METRIC = "validation-metric";
 
-    /** Begins the message of a failure that would repeat. */
-    public static final String REFUSED = "refused: ";
-
     private JobReport() {}
 }

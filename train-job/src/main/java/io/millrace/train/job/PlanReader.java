@@ -18,6 +18,7 @@ import io.millrace.train.spec.RunRefusedException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.iceberg.Table;
 import org.jspecify.annotations.Nullable;
 
@@ -41,8 +42,8 @@ public final class PlanReader {
         Long icebergSnapshotId = run.icebergSnapshotId();
         String lakeTable = run.lakeTable();
         if (icebergSnapshotId == null || lakeTable == null) {
-            throw new RunRefusedException(JobReport.REFUSED + "snapshot must be ready: snapshotId=" + run.snapshotId()
-                    + ", relation=" + run.relation());
+            throw new RunRefusedException(
+                    "snapshot must be ready: snapshotId=" + run.snapshotId() + ", relation=" + run.relation());
         }
         FittedPreprocessing fitted = FittedStore.read(table, icebergSnapshotId, run.snapshotId());
         try {
@@ -76,7 +77,7 @@ public final class PlanReader {
                     fitted.fittedId(),
                     run.targetColumn());
         } catch (HyperParameterException e) {
-            throw new RunRefusedException(JobReport.REFUSED + e.getMessage(), e);
+            throw new RunRefusedException(Objects.toString(e.getMessage()));
         }
     }
 
@@ -88,7 +89,7 @@ public final class PlanReader {
         try {
             return JSON.readTree(run.hyperparams());
         } catch (JsonProcessingException e) {
-            throw new RunRefusedException(JobReport.REFUSED + "hyper-parameters must be JSON", e);
+            throw new RunRefusedException("hyper-parameters must be JSON: cause=" + e.getOriginalMessage());
         }
     }
 }

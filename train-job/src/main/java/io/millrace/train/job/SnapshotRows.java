@@ -1,11 +1,13 @@
 package io.millrace.train.job;
 
+import io.millrace.contract.ContractException;
 import io.millrace.jobs.JobSettings;
 import io.millrace.lake.Lake;
 import io.millrace.lake.LakeConfig;
 import io.millrace.lake.LakeRow;
 import io.millrace.lake.LakeSplit;
 import io.millrace.lake.SnapshotScan;
+import io.millrace.train.spec.RunRefusedException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.ObjectInputStream;
@@ -43,7 +45,7 @@ final class SnapshotRows implements AutoCloseable {
         int untilLook = INTERRUPT_ROWS;
         try (CloseableIterable<LakeRow> rows = SnapshotScan.open(table, split(split), columns)) {
             for (LakeRow row : rows) {
-                action.accept(row);
+                accept(action, row);
                 if (--untilLook == 0) {
                     untilLook = INTERRUPT_ROWS;
                     if (Thread.interrupted()) {
@@ -51,6 +53,15 @@ final class SnapshotRows implements AutoCloseable {
                     }
                 }
             }
+        }
+    }
+
+    private static void accept(RowAction action, LakeRow row) throws IOException {
+        try {
+            action.accept(row);
+        } catch (ContractException e) {
+            // The rows of a snapshot never change, so neither does what is wrong with one.
+            throw RunRefusedException.of(e);
         }
     }
 

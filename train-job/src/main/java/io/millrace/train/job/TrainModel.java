@@ -121,7 +121,7 @@ final class TrainModel extends ProcessFunction<String, String> {
         long needed = Footprint.memoryBytes(set.trainRows(), Math.max(1, set.classCount() > 2 ? set.classCount() : 1));
         long limit = machine.config().trainMemoryBytes();
         if (needed > limit) {
-            throw new RunRefusedException(JobReport.REFUSED + "training must fit the memory: neededBytes=" + needed
+            throw new RunRefusedException("training must fit the memory: neededBytes=" + needed
                     + ", train-memory-bytes=" + limit + ", trainRows=" + set.trainRows() + ", classes="
                     + set.classCount());
         }
@@ -151,7 +151,7 @@ final class TrainModel extends ProcessFunction<String, String> {
         Progress last = latest;
         if (last != null && last.message() != null) {
             if (last.refused()) {
-                throw new RunRefusedException(JobReport.REFUSED + last.message());
+                throw new RunRefusedException(last.message());
             }
             throw new IOException(last.message());
         }

@@ -24,13 +24,15 @@ public final class KeyRank {
             hash = (hash ^ (octet & 0xff)) * FNV_PRIME;
         }
         // FNV leaves the high bits of short keys poorly mixed, and they decide.
-        return mixed(hash + mixed(seed + 0x9e3779b97f4a7c15L));
+        return mixed(hash ^ mixed(seed));
     }
 
+    /** The step of SplitMix64: every bit of the input moves half of the output's. */
     private static long mixed(long value) {
-        long mixed = (value ^ (value >>> 33)) * 0xff51afd7ed558ccdL;
-        mixed = (mixed ^ (mixed >>> 33)) * 0xc4ceb9fe1a85ec53L;
-        return mixed ^ (mixed >>> 33);
+        long mixed = value + 0x9e3779b97f4a7c15L;
+        mixed = (mixed ^ (mixed >>> 30)) * 0xbf58476d1ce4e5b9L;
+        mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
+        return mixed ^ (mixed >>> 31);
     }
 
     /**

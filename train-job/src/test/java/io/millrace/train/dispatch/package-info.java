@@ -1,0 +1,4 @@
+@NullMarked
+package io.millrace.train.dispatch;
+
+import org.jspecify.annotations.NullMarked;
