@@ -3,6 +3,7 @@ package io.millrace.engine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import ml.dmlc.xgboost4j.java.Booster;
@@ -68,7 +69,7 @@ public class ScoringBenchmark {
         batches = new float[ROW_COUNT / batch][];
         for (int index = 0; index < batches.length; index++) {
             batches[index] =
-                    java.util.Arrays.copyOfRange(rows, index * batch * WIDTH, (index + 1) * batch * WIDTH);
+                    Arrays.copyOfRange(rows, index * batch * WIDTH, (index + 1) * batch * WIDTH);
         }
         out = new float[batch];
     }

@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class NativeBooster implements AutoCloseable {
     /** The C functions in use; names are XGBoost's. */
-    @SuppressWarnings("checkstyle:MethodName")
     interface Api extends Library {
         String XGBGetLastError();
 

@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -92,14 +93,14 @@ public final class TestingModels {
             transform.apply(rows.get(row), features, row * fitted.width());
             outcomes[row] = outcome(rows.get(row), random.nextDouble(), labels.size());
         }
-        float[] training = java.util.Arrays.copyOf(features, TRAINING_ROWS * fitted.width());
-        float[] test = java.util.Arrays.copyOfRange(features, TRAINING_ROWS * fitted.width(), features.length);
+        float[] training = Arrays.copyOf(features, TRAINING_ROWS * fitted.width());
+        float[] test = Arrays.copyOfRange(features, TRAINING_ROWS * fitted.width(), features.length);
         List<TestingRow> testRows = List.copyOf(rows.subList(TRAINING_ROWS, rows.size()));
         try {
             Files.createDirectories(directory);
             Booster booster = TestingForests.train(
                     training,
-                    java.util.Arrays.copyOf(outcomes, TRAINING_ROWS),
+                    Arrays.copyOf(outcomes, TRAINING_ROWS),
                     fitted.width(),
                     rounds,
                     parameters(seed, labels.size()));

@@ -13,6 +13,8 @@ import ml.dmlc.xgboost4j.java.XGBoostError;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 
 /** Damaged bytes give a typed error or a model that is safe to walk; never another exception, never an endless loop. */
 class TreeModelParserPropertyTest {
@@ -35,7 +37,7 @@ class TreeModelParserPropertyTest {
         }
     }
 
-    @org.junit.jupiter.api.Test
+    @Test
     void everyPrefixIsRefused() {
         for (int length = 0; length < MODEL.length; length++) {
             ContractException refusal = refusalOf(Arrays.copyOf(MODEL, length));
@@ -44,7 +46,7 @@ class TreeModelParserPropertyTest {
         assertThat(refusalOf(Arrays.copyOf(MODEL, MODEL.length + 1))).hasMessageStartingWith("model file must end");
     }
 
-    @org.junit.jupiter.api.Test
+    @Test
     void everyBitFlipIsRefusedOrSafe() {
         for (int bit = 0; bit < MODEL.length * 8; bit++) {
             byte[] damaged = MODEL.clone();
@@ -63,7 +65,7 @@ class TreeModelParserPropertyTest {
         refusalOf(damaged);
     }
 
-    private static @org.jspecify.annotations.Nullable ContractException refusalOf(byte[] bytes) {
+    private static @Nullable ContractException refusalOf(byte[] bytes) {
         try {
             TreeModel model = TreeModelParser.parse(ByteBuffer.wrap(bytes));
             float[] rows = new float[4 * Math.min(model.featureCount(), 1 << 16)];

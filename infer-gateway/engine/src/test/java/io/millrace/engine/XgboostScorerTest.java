@@ -21,6 +21,7 @@ import ml.dmlc.xgboost4j.java.Booster;
 import ml.dmlc.xgboost4j.java.DMatrix;
 import ml.dmlc.xgboost4j.java.XGBoost;
 import ml.dmlc.xgboost4j.java.XGBoostError;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -286,8 +287,7 @@ class XgboostScorerTest {
         matrix.dispose();
     }
 
-    private static void assertRefused(
-            org.assertj.core.api.ThrowableAssert.ThrowingCallable call, ErrorCode code, String message) {
+    private static void assertRefused(ThrowingCallable call, ErrorCode code, String message) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
                         ContractException.class, e -> assertThat(e.code()).isEqualTo(code))

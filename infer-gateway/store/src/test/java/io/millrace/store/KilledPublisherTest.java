@@ -5,7 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.millrace.contract.ModelManifest;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -76,7 +78,7 @@ class KilledPublisherTest {
                 bytes += Files.exists(file) ? Files.size(file) : 0;
             }
             return bytes;
-        } catch (java.nio.file.NoSuchFileException | java.io.UncheckedIOException moved) {
+        } catch (NoSuchFileException | UncheckedIOException moved) {
             return 1;
         }
     }

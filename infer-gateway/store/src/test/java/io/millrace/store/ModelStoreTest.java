@@ -8,12 +8,14 @@ import io.millrace.contract.ErrorCode;
 import io.millrace.contract.ModelManifest;
 import io.millrace.contract.Sha256;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -130,7 +132,7 @@ class ModelStoreTest {
                 ErrorCode.CORRUPT_PACKAGE,
                 "manifest must have the digest of its deployment: package=shop/1/7-1, file=manifest.json, expectedSha256="
                         + digest + ", actualSha256="
-                        + Sha256.hex("{}".getBytes(java.nio.charset.StandardCharsets.UTF_8)));
+                        + Sha256.hex("{}".getBytes(StandardCharsets.UTF_8)));
     }
 
     @Test
@@ -150,7 +152,7 @@ class ModelStoreTest {
     void refusesATruncatedFile() throws IOException {
         store.publish(DIRECTORY, local);
         byte[] model = Files.readAllBytes(stored(TestingPackages.MODEL_FILE));
-        Files.write(stored(TestingPackages.MODEL_FILE), java.util.Arrays.copyOf(model, 69_999));
+        Files.write(stored(TestingPackages.MODEL_FILE), Arrays.copyOf(model, 69_999));
         assertRefused(
                 () -> store.fetch(URI, digest, cache),
                 ErrorCode.CORRUPT_PACKAGE,
@@ -228,7 +230,7 @@ class ModelStoreTest {
                 () -> store.publish(DIRECTORY, local),
                 ErrorCode.CORRUPT_PACKAGE,
                 "file must have the manifest's digest: package=" + local + ", file=evaluation.csv, expectedSha256="
-                        + Sha256.hex("key,label,score\n".getBytes(java.nio.charset.StandardCharsets.UTF_8))
+                        + Sha256.hex("key,label,score\n".getBytes(StandardCharsets.UTF_8))
                         + ", actualSha256=" + Sha256.hex(local.resolve("evaluation.csv")));
         Files.delete(local.resolve(ModelManifest.FILE_NAME));
         assertRefused(

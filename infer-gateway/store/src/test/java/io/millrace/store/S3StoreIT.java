@@ -9,9 +9,13 @@ import io.millrace.contract.ModelManifest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -66,7 +70,7 @@ class S3StoreIT {
             bytes[17] ^= 1;
             overwrite(model, bytes);
             assertCorrupt(store, uri, digest, temporary, "file must have the manifest's digest: package=shop/1/2-1");
-            overwrite(model, java.util.Arrays.copyOf(bytes, 49_999));
+            overwrite(model, Arrays.copyOf(bytes, 49_999));
             assertCorrupt(store, uri, digest, temporary, "file must have the manifest's length: package=shop/1/2-1");
             Files.delete(model);
             assertCorrupt(store, uri, digest, temporary, "file is missing from its package: package=shop/1/2-1");
@@ -137,9 +141,9 @@ class S3StoreIT {
         try (TestingS3 dying = TestingS3.start(temporary);
                 ModelStore store = new ModelStore(dying.config(20_000))) {
             Future<String> publish = thread.submit(() -> store.publish("shop/1/5-1", local));
-            org.awaitility.Awaitility.await()
-                    .atMost(java.time.Duration.ofSeconds(60))
-                    .pollInterval(java.time.Duration.ofMillis(5))
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .pollInterval(Duration.ofMillis(5))
                     .until(() -> publish.isDone() || holdsFiles(temporary.resolve("s3")));
             dying.kill();
             assertThatThrownBy(publish::get)
@@ -153,7 +157,7 @@ class S3StoreIT {
     }
 
     private static boolean holdsFiles(Path directory) throws IOException {
-        try (java.util.stream.Stream<Path> files = Files.walk(directory)) {
+        try (Stream<Path> files = Files.walk(directory)) {
             return files.anyMatch(Files::isRegularFile);
         }
     }
