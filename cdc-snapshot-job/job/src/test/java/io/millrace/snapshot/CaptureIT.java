@@ -2,13 +2,21 @@ package io.millrace.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.millrace.jobs.FlinkRest;
 import io.millrace.lake.testing.TestingPostgres;
+import java.net.URI;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -117,5 +125,203 @@ class CaptureIT {
         assertThat(lake.lakeRows("public.customers", Long.parseLong(refreshed.get(0))))
                 .isEqualTo(after);
         assertThat(lake.lakeRows("public.customers", firstIceberg)).isEqualTo(before);
+    }
+
+    @Test
+    void everyTypeComesBackAsItWas() throws Exception {
+        postgres.execute("CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')", "CREATE SCHEMA \"Odd.Schema\"", """
+                CREATE TABLE "Odd.Schema"."Tab, le ""q"" \uD83D\uDE00" (
+                    "Key.1" uuid, "key 2" text, i2 smallint, i4 integer, i8 bigint, f4 real, f8 double precision,
+                    n numeric(12,3), "free" numeric, b boolean, v varchar(20), c char(4), d date, t timestamp, t3 timestamp(3),
+                    z timestamptz, m mood, label integer, PRIMARY KEY ("Key.1", "key 2"))""", """
+                INSERT INTO "Odd.Schema"."Tab, le ""q"" \uD83D\uDE00" VALUES
+                    ('00000000-0000-0000-0000-000000000001', 'a', -32768, -2147483648, -9223372036854775808, -1.5, 2.5e300,
+                     -123456789.125, 12345678901234567890.0123456789, true, 'v\u00e9', 'c', '0001-01-01',
+                     '1969-12-31 23:59:59.999999', '2024-02-29 12:00:00.123', '2024-06-01 00:00:00+02', 'sad', 1),
+                    ('00000000-0000-0000-0000-000000000002', 'b''"\uD83D\uDE00', 32767, 2147483647, 9223372036854775807, 'NaN', 'Infinity',
+                     0.001, -0.5, false, '', 'four', '9999-12-31', '2262-04-11 23:47:16.854775', '0001-01-01 00:00:00',
+                     '1901-12-13 20:45:52.000001+00', 'happy', 2),
+                    ('00000000-0000-0000-0000-000000000003', '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                     NULL, '0001-01-01 00:00:00.000001', NULL, '0001-01-01 00:00:00+00', NULL, 3)""");
+        String relation = "\"Odd.Schema\".\"Tab, le \"\"q\"\" \uD83D\uDE00\"";
+        long first = snapshot(relation, "label");
+        start(null, relation);
+        String lakeTable = String.valueOf(postgres.query("SELECT lake_table FROM ml.captured_tables")
+                .get(0)
+                .get(0));
+        assertSnapshotEquals(first, lakeTable, relation);
+        // The same values again, through the log this time.
+        postgres.execute(
+                "INSERT INTO " + relation
+                        + " SELECT \"Key.1\", \"key 2\" || '!', i2, i4, i8, f4, f8, n, \"free\", b, v, c, d, t,"
+                        + " t3, z, m, label + 1 FROM " + relation,
+                "UPDATE " + relation + " SET \"key 2\" = 'moved', label = 9 WHERE \"key 2\" = 'a'");
+        assertSnapshotEquals(snapshot(relation, "label"), lakeTable, relation);
+    }
+
+    @Test
+    void valuesThatTheLakeCannotHoldAreMissing() throws Exception {
+        postgres.execute(
+                "CREATE TABLE edges (id int PRIMARY KEY, n numeric(6,2), d date, t timestamp, z timestamptz, label int)",
+                "INSERT INTO edges VALUES (1, 'NaN', 'infinity', '-infinity', 'infinity', 1),"
+                        + " (2, 1.5, '-infinity', 'infinity', '-infinity', 2)");
+        long first = snapshot("edges", "label");
+        start(null, "public.edges");
+        List<@Nullable String> ready = lake.awaitReady(first);
+        assertThat(lake.lakeRows("public.edges", Long.parseLong(String.valueOf(ready.get(0)))))
+                .containsExactly("[1, null, null, null, null, 1]", "[2, 1.50, null, null, null, 2]");
+        postgres.execute("INSERT INTO edges SELECT id + 10, n, d, t, z, label FROM edges");
+        ready = lake.awaitReady(snapshot("edges", "label"));
+        assertThat(lake.lakeRows("public.edges", Long.parseLong(String.valueOf(ready.get(0)))))
+                .contains("[11, null, null, null, null, 1]", "[12, 1.50, null, null, null, 2]");
+    }
+
+    @Test
+    void aRequestThatCannotBeAnsweredFailsAlone() throws Exception {
+        postgres.execute(CUSTOMERS);
+        insertCustomers(1, 100);
+        long good = snapshot("customers", "churned");
+        postgres.execute("ALTER TABLE customers ADD COLUMN gap int");
+        long bad = snapshot("customers", "gap");
+        try (Connection connection = postgres.connect();
+                var statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SELECT ml.snapshot('customers', 'age')");
+            connection.rollback();
+        }
+        start(null, "public.customers");
+        List<@Nullable String> failed = lake.awaitSettled(bad);
+        assertThat(failed.get(0)).isEqualTo("failed");
+        assertThat(failed.get(1)).contains("gap");
+        lake.awaitReady(good);
+        lake.awaitReady(snapshot("customers", "churned"));
+        assertThat(lake.table("public.customers").refs().keySet())
+                .containsExactlyInAnyOrder("main", "ml_snapshot_1", "ml_snapshot_2", "ml_snapshot_4");
+    }
+
+    @Test
+    void anEmptyTableIsASnapshotWithoutRows() throws Exception {
+        postgres.execute(CUSTOMERS);
+        long empty = snapshot("customers", "churned");
+        start(null, "public.customers");
+        assertThat(lake.awaitSettled(empty).get(0)).isEqualTo("failed");
+        insertCustomers(1, 50);
+        assertSnapshotEquals(snapshot("customers", "churned"), "public.customers", "customers");
+        List<@Nullable String> row = postgres.query(
+                        "SELECT iceberg_snapshot_id FROM ml.snapshots WHERE snapshot_id = " + empty)
+                .get(0);
+        assertThat(lake.lakeRows("public.customers", Long.parseLong(String.valueOf(row.get(0)))))
+                .isEmpty();
+    }
+
+    @Test
+    void lostTaskManagersLoseAndDoubleNothing() throws Exception {
+        postgres.execute(CUSTOMERS);
+        insertCustomers(1, 20_000);
+        long first = snapshot("customers", "churned");
+        start(null, "public.customers");
+        Thread writer = new Thread(() -> {
+            for (int i = 0; i < 60; i++) {
+                insertCustomers(20_001 + i * 10, 20_010 + i * 10);
+                postgres.execute(
+                        "UPDATE customers SET spend = spend + 1 WHERE id % 97 = " + i,
+                        "DELETE FROM customers WHERE id % 211 = " + i);
+            }
+        });
+        writer.start();
+        for (int kill = 0; kill < 3; kill++) {
+            long completed = completedCheckpoints();
+            Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> completedCheckpoints() > completed + 2);
+            cluster.replaceTaskManager();
+        }
+        writer.join();
+        lake.awaitReady(first);
+        assertSnapshotEquals(snapshot("customers", "churned"), "public.customers", "customers");
+    }
+
+    private long completedCheckpoints() throws Exception {
+        return new FlinkRest(URI.create(cluster.restUri()), Duration.ofSeconds(20))
+                .completedCheckpoints(String.valueOf(job));
+    }
+
+    @Test
+    void aSnapshotEndsWhereItsTransactionEnds() throws Exception {
+        postgres.execute(
+                "CREATE TABLE accounts (id int PRIMARY KEY, balance bigint, label int)",
+                "INSERT INTO accounts SELECT i, 1000, i % 3 FROM generate_series(1, 200) i",
+                "CREATE TABLE log_lines (id bigint PRIMARY KEY, label int)");
+        lakeReadyWith("accounts");
+        AtomicBoolean writing = new AtomicBoolean(true);
+        Thread writer = new Thread(() -> transfer(writing));
+        writer.start();
+        List<Long> requests = new ArrayList<>();
+        try {
+            for (int i = 0; i < 8; i++) {
+                try (Connection connection = postgres.connect();
+                        var statement = connection.createStatement()) {
+                    connection.setAutoCommit(false);
+                    // The marker of this transaction; the writer leaves row 1 alone.
+                    statement.execute("UPDATE accounts SET label = " + (100 + i) + " WHERE id = 1");
+                    try (var row = statement.executeQuery("SELECT snapshot_id FROM ml.snapshot('accounts', 'label')")) {
+                        row.next();
+                        requests.add(row.getLong(1));
+                    }
+                    connection.commit();
+                }
+                Thread.sleep(300);
+            }
+            for (int i = 0; i < requests.size(); i++) {
+                List<@Nullable String> ready = lake.awaitReady(requests.get(i));
+                assertSumAndMarker(Long.parseLong(String.valueOf(ready.get(0))), 100 + i);
+            }
+        } finally {
+            writing.set(false);
+            writer.join();
+        }
+    }
+
+    private void lakeReadyWith(String table) throws Exception {
+        long first = snapshot(table, "label");
+        start(null, "public." + table);
+        lake.awaitReady(first);
+    }
+
+    /** Moves money between pairs of accounts, in transactions of many statements, as fast as it can. */
+    private void transfer(AtomicBoolean writing) {
+        try (Connection connection = postgres.connect();
+                var statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            Random random = new Random(7);
+            while (writing.get()) {
+                for (int i = 0; i < 20; i++) {
+                    int amount = random.nextInt(100);
+                    statement.execute("UPDATE accounts SET balance = balance - " + amount + " WHERE id = "
+                            + (2 + random.nextInt(199)));
+                    statement.execute("UPDATE accounts SET balance = balance + " + amount + " WHERE id = "
+                            + (2 + random.nextInt(199)));
+                }
+                connection.commit();
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void assertSumAndMarker(long icebergSnapshotId, int marker) throws Exception {
+        long sum = 0;
+        boolean marked = false;
+        for (String row : lake.lakeRows("public.accounts", icebergSnapshotId)) {
+            String[] values = row.substring(1, row.length() - 1).split(", ", -1);
+            sum += Long.parseLong(values[1]);
+            marked |= values[0].equals("1") && values[2].equals(Integer.toString(marker));
+        }
+        assertThat(sum).isEqualTo(200_000);
+        assertThat(marked).isTrue();
+    }
+
+    private void assertSnapshotEquals(long snapshotId, String lakeTable, String relation) throws Exception {
+        List<@Nullable String> ready = lake.awaitReady(snapshotId);
+        assertThat(lake.lakeRows(lakeTable, Long.parseLong(String.valueOf(ready.get(0)))))
+                .isEqualTo(lake.sourceRows(relation));
     }
 }

@@ -4,20 +4,22 @@ import io.millrace.snapshot.Change;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.flink.api.connector.source.SourceOutput;
 import org.apache.flink.cdc.connectors.base.source.meta.offset.Offset;
 import org.apache.flink.cdc.connectors.base.source.meta.offset.OffsetFactory;
 import org.apache.flink.cdc.connectors.base.source.meta.split.FinishedSnapshotSplitInfo;
+import org.apache.flink.cdc.connectors.base.source.meta.split.SourceRecords;
 import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitState;
 import org.apache.flink.cdc.connectors.base.source.meta.split.StreamSplitState;
+import org.apache.flink.cdc.connectors.base.source.meta.wartermark.WatermarkEvent;
 import org.apache.flink.cdc.connectors.base.source.metrics.SourceReaderMetrics;
 import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceRecordEmitter;
 import org.apache.flink.cdc.connectors.base.utils.SourceRecordUtils;
 import org.apache.flink.cdc.connectors.postgres.source.offset.PostgresOffset;
 import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.source.SourceRecord;
-import org.apache.flink.cdc.debezium.DebeziumDeserializationSchema;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -28,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 /** Emits changes, announces tables that have caught up with the log, and sets the {@link Boundary} behind what must be last. */
 final class BoundaryEmitter extends IncrementalSourceRecordEmitter<Change> {
+    private final ChangeDeserializer changes;
     private final Captured captured;
     private final Boundary boundary;
     private final Set<String> announced = new HashSet<>();
@@ -35,14 +38,29 @@ final class BoundaryEmitter extends IncrementalSourceRecordEmitter<Change> {
     private Map<String, Offset> lastChunks = new HashMap<>();
 
     BoundaryEmitter(
-            DebeziumDeserializationSchema<Change> deserializer,
+            ChangeDeserializer changes,
             SourceReaderMetrics metrics,
             OffsetFactory offsets,
             Captured captured,
             Boundary boundary) {
-        super(deserializer, metrics, false, offsets);
+        super(changes, metrics, false, offsets);
+        this.changes = changes;
         this.captured = captured;
         this.boundary = boundary;
+    }
+
+    @Override
+    public void emitRecord(SourceRecords records, SourceOutput<Change> output, SourceSplitState split)
+            throws Exception {
+        List<SourceRecord> list = records.getSourceRecordList();
+        if (split.isSnapshotSplitState() && !list.isEmpty()) {
+            SourceRecord last = list.get(list.size() - 1);
+            if (WatermarkEvent.isHighWatermarkEvent(last)) {
+                changes.chunkAt(
+                        ((PostgresOffset) getOffsetPosition(last)).getLsn().asLong());
+            }
+        }
+        super.emitRecord(records, output, split);
     }
 
     @Override

@@ -1,16 +1,20 @@
 package io.millrace.snapshot.source;
 
+import io.debezium.relational.TableId;
 import io.millrace.snapshot.Change;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.cdc.connectors.base.config.JdbcSourceConfig;
 import org.apache.flink.cdc.connectors.base.dialect.DataSourceDialect;
+import org.apache.flink.cdc.connectors.base.source.meta.split.FinishedSnapshotSplitInfo;
 import org.apache.flink.cdc.connectors.base.source.meta.split.SourceRecords;
 import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitBase;
 import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitSerializer;
 import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitState;
+import org.apache.flink.cdc.connectors.base.source.meta.split.StreamSplit;
 import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceReaderContext;
 import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceSplitReader;
 import org.apache.flink.cdc.connectors.postgres.source.reader.PostgresSourceReader;
@@ -23,6 +27,7 @@ import org.apache.flink.core.io.InputStatus;
 @SuppressWarnings({"rawtypes", "unchecked", "try"}) // the connector's reader is raw, and closing may be interrupted
 final class BoundaryReader extends PostgresSourceReader {
     private final Boundary boundary;
+    private final Captured captured;
 
     BoundaryReader(
             Supplier<IncrementalSourceSplitReader<JdbcSourceConfig>> splitReaders,
@@ -32,6 +37,7 @@ final class BoundaryReader extends PostgresSourceReader {
             JdbcSourceConfig sourceConfig,
             SourceSplitSerializer splitSerializer,
             DataSourceDialect<JdbcSourceConfig> dialect,
+            Captured captured,
             Boundary boundary) {
         super(
                 new FutureCompletingBlockingQueue(),
@@ -42,7 +48,44 @@ final class BoundaryReader extends PostgresSourceReader {
                 sourceConfig,
                 splitSerializer,
                 dialect);
+        this.captured = captured;
         this.boundary = boundary;
+    }
+
+    @Override
+    public void addSplits(List splits) {
+        List<SourceSplitBase> named = new ArrayList<>();
+        for (SourceSplitBase split : (List<SourceSplitBase>) splits) {
+            named.add(split.isStreamSplit() ? withNames(split.asStreamSplit()) : split);
+        }
+        super.addSplits(named);
+    }
+
+    /** Chunks come with their table's name written without quotes; one with a dot in it is read wrongly. */
+    private StreamSplit withNames(StreamSplit split) {
+        List<FinishedSnapshotSplitInfo> chunks = new ArrayList<>();
+        for (FinishedSnapshotSplitInfo chunk : split.getFinishedSnapshotSplitInfos()) {
+            TableId name = captured.tableId(chunk.getTableId().toString());
+            chunks.add(
+                    name == null
+                            ? chunk
+                            : new FinishedSnapshotSplitInfo(
+                                    name,
+                                    chunk.getSplitId(),
+                                    chunk.getSplitStart(),
+                                    chunk.getSplitEnd(),
+                                    chunk.getHighWatermark(),
+                                    chunk.getOffsetFactory()));
+        }
+        return new StreamSplit(
+                split.splitId(),
+                split.getStartingOffset(),
+                split.getEndingOffset(),
+                chunks,
+                split.getTableSchemas(),
+                split.getTotalFinishedSplitSize(),
+                split.isSuspended(),
+                split.isSnapshotCompleted());
     }
 
     @Override

@@ -1,12 +1,12 @@
 package io.millrace.snapshot.source;
 
+import io.debezium.relational.TableId;
 import io.millrace.snapshot.TableRoute;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.data.Struct;
 import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.source.SourceRecord;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +18,23 @@ final class Captured implements Serializable {
     private static final String REQUEST_TABLE = "snapshot_requests";
 
     private final Map<String, Map<String, TableRoute>> routes = new HashMap<>();
+    private final Map<String, Name> names = new HashMap<>();
 
+    private record Name(String schema, String table) implements Serializable {}
+
+    /**
+     * The captured tables.
+     *
+     * @throws IllegalArgumentException if two of them differ only in where a dot belongs
+     */
     Captured(List<TableRoute> tables) {
+        names.put(REQUEST_SCHEMA + "." + REQUEST_TABLE, new Name(REQUEST_SCHEMA, REQUEST_TABLE));
         for (TableRoute table : tables) {
+            Name name = new Name(table.schemaName(), table.tableName());
+            if (names.put(name.schema() + "." + name.table(), name) != null) {
+                throw new IllegalArgumentException(
+                        "two captured tables cannot have the same name without quotes: relation=" + table.relation());
+            }
             routes.computeIfAbsent(table.schemaName(), unused -> new HashMap<>())
                     .put(table.tableName(), table);
         }
@@ -64,15 +78,34 @@ final class Captured implements Serializable {
         return patterns.toArray(String[]::new);
     }
 
+    /**
+     * A regular expression that matches one name and no other: everything but letters and digits is written as its code, because
+     * the connector splits lists of expressions at commas, and case counts although the connector says it does not.
+     */
     private static String pattern(String schema, String table) {
-        StringBuilder pattern = new StringBuilder();
-        (schema + "." + table).codePoints().forEach(point -> {
+        return "(?-i)" + escape(schema) + "\\." + escape(table);
+    }
+
+    /** {@code name} as a regular expression without commas. */
+    static String escape(String name) {
+        StringBuilder escaped = new StringBuilder();
+        name.codePoints().forEach(point -> {
             if (Character.isLetterOrDigit(point) || point == '_') {
-                pattern.appendCodePoint(point);
+                escaped.appendCodePoint(point);
             } else {
-                pattern.append(String.format("\\x{%x}", point));
+                escaped.append(String.format("\\x{%x}", point));
             }
         });
-        return Pattern.compile(pattern.toString()).pattern();
+        return escaped.toString();
+    }
+
+    /**
+     * The table whose name is {@code schema.table}, written without quotes. The connector keeps names in this form in places, and
+     * reads a dot inside a name as a separator.
+     */
+    @Nullable
+    TableId tableId(String dotted) {
+        Name name = names.get(dotted);
+        return name == null ? null : new TableId(null, name.schema(), name.table());
     }
 }

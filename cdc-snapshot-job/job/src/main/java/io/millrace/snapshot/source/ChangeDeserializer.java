@@ -4,7 +4,6 @@ import io.millrace.snapshot.Change;
 import io.millrace.snapshot.ChangeTypeInformation;
 import io.millrace.snapshot.TableRoute;
 import java.util.IdentityHashMap;
-import java.util.Objects;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.data.Schema;
 import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.data.Struct;
@@ -21,10 +20,17 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
     private static final int CONVERTER_LIMIT = 4_096;
 
     private final Captured captured;
-    private transient @Nullable IdentityHashMap<Schema, RowConverter> converters;
+    private transient @Nullable IdentityHashMap<Schema, RowConverter> logConverters;
+    private transient @Nullable IdentityHashMap<Schema, RowConverter> readConverters;
+    private transient long chunkLsn;
 
     ChangeDeserializer(Captured captured) {
         this.captured = captured;
+    }
+
+    /** Sets the position of the rows that follow and were read from their table: the one at which they are its rows. */
+    void chunkAt(long lsn) {
+        chunkLsn = lsn;
     }
 
     @Override
@@ -34,7 +40,9 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
         String schema = source.getString("schema");
         String table = source.getString("table");
         Long position = source.getInt64("lsn");
-        long lsn = position == null ? 0 : position;
+        // A row read from the table itself has no position of its own: it is as of its chunk's.
+        boolean read = position == null || position == 0;
+        long lsn = read ? chunkLsn : position;
         if (Captured.isRequestTable(schema, table)) {
             Struct row = value.getStruct("after");
             if (row != null) {
@@ -51,25 +59,34 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
             // Without a full replica identity the old row is left out when its key stayed the same.
             gone = value.getStruct("after");
         }
-        GenericRowData before = convert(route, gone, lsn);
-        GenericRowData after = convert(route, value.getStruct("after"), lsn);
+        GenericRowData before = convert(route, gone, lsn, read);
+        GenericRowData after = convert(route, value.getStruct("after"), lsn, read);
         if (before != null || after != null) {
             out.collect(Change.row(route.relation(), lsn, before, after));
         }
     }
 
-    private @Nullable GenericRowData convert(TableRoute route, @Nullable Struct row, long lsn) {
+    private @Nullable GenericRowData convert(TableRoute route, @Nullable Struct row, long lsn, boolean read) {
         if (row == null) {
             return null;
         }
-        IdentityHashMap<Schema, RowConverter> known = converters;
-        if (known == null || known.size() >= CONVERTER_LIMIT) {
-            known = new IdentityHashMap<>();
-            converters = known;
-        }
-        RowConverter converter = known.computeIfAbsent(
-                row.schema(), rowSchema -> new RowConverter(route, Objects.requireNonNull(rowSchema)));
+        RowConverter converter =
+                converters(read).computeIfAbsent(row.schema(), schema -> new RowConverter(route, schema, read));
         return converter.convert(row, lsn);
+    }
+
+    private IdentityHashMap<Schema, RowConverter> converters(boolean read) {
+        IdentityHashMap<Schema, RowConverter> known = read ? readConverters : logConverters;
+        if (known != null && known.size() < CONVERTER_LIMIT) {
+            return known;
+        }
+        IdentityHashMap<Schema, RowConverter> fresh = new IdentityHashMap<>();
+        if (read) {
+            readConverters = fresh;
+        } else {
+            logConverters = fresh;
+        }
+        return fresh;
     }
 
     @Override

@@ -56,7 +56,7 @@ public final class ChangeSource extends PostgresIncrementalSource<Change> {
         config.closeIdleReaders(false);
         config.skipSnapshotBackfill(false);
         config.heartbeatInterval(Duration.ofMillis(settings.heartbeatMillis()));
-        return new ChangeSource(config, captured, new PostgresDialect(config.create(0)));
+        return new ChangeSource(config, captured, new NamingDialect(config.create(0)));
     }
 
     private static Properties debezium(SnapshotConfig settings) {
@@ -80,7 +80,7 @@ public final class ChangeSource extends PostgresIncrementalSource<Change> {
         Supplier<IncrementalSourceSplitReader<JdbcSourceConfig>> splitReaders = () -> new CuttingSplitReader(
                 context.getIndexOfSubtask(), dataSourceDialect, config, readerContext, snapshotHooks, this::cutBehind);
         BoundaryEmitter emitter = new BoundaryEmitter(
-                deserializationSchema,
+                (ChangeDeserializer) deserializationSchema,
                 new SourceReaderMetrics(context.metricGroup()),
                 offsetFactory,
                 captured,
@@ -93,6 +93,7 @@ public final class ChangeSource extends PostgresIncrementalSource<Change> {
                 config,
                 sourceSplitSerializer,
                 dataSourceDialect,
+                captured,
                 boundary);
     }
 

@@ -22,7 +22,12 @@ final class RowConverter {
     private final int[] sourceIndexes;
     private final ValueConverter[] converters;
 
-    RowConverter(TableRoute route, Schema source) {
+    /**
+     * A converter of rows with the schema {@code source}.
+     *
+     * @param read whether the rows were read from the table itself, not from the log
+     */
+    RowConverter(TableRoute route, Schema source, boolean read) {
         List<Types.NestedField> columns = route.schema().columns();
         sourceFields = source.fields();
         sourceIndexes = new int[columns.size()];
@@ -37,7 +42,7 @@ final class RowConverter {
                 sourceIndexes[i] = ABSENT;
             } else {
                 sourceIndexes[i] = field.index();
-                converters[i] = ValueConverter.of(route.relation(), column, field.schema());
+                converters[i] = ValueConverter.of(route.relation(), column, field.schema(), read);
             }
         }
     }

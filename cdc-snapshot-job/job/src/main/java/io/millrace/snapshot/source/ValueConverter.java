@@ -3,8 +3,14 @@ package io.millrace.snapshot.source;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.time.format.DateTimeParseException;
+import java.util.Calendar;
+import java.util.GregorianCalendar;
+import java.util.Locale;
+import java.util.TimeZone;
 import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.data.Schema;
 import org.apache.flink.table.data.DecimalData;
 import org.apache.flink.table.data.StringData;
@@ -25,7 +31,13 @@ interface ValueConverter {
     /** Microseconds beyond which the connector writes PostgreSQL's infinity. */
     long INFINITE_MICROS = 9_223_371_331_200_000_000L;
 
-    int INFINITE_DAYS = 2_147_483_391;
+    /** Julian day 0, where PostgreSQL's dates begin; the connector writes infinity as days before it. */
+    int FIRST_DAY = -2_440_588;
+
+    long DAY_MILLIS = 86_400_000;
+
+    /** 15 October 1582, 00:00 UTC. */
+    long GREGORIAN_MILLIS = -12_219_292_800_000L;
 
     @Nullable
     Object convert(Object value);
@@ -33,9 +45,10 @@ interface ValueConverter {
     /**
      * The converter of one column.
      *
+     * @param read whether the values were read from the table itself, not from the log
      * @throws IllegalStateException naming the column if the source no longer has a type that fits
      */
-    static ValueConverter of(String relation, Types.NestedField column, Schema source) {
+    static ValueConverter of(String relation, Types.NestedField column, Schema source, boolean read) {
         String logical = source.name() == null ? "" : source.name();
         return switch (column.type().typeId()) {
             case BOOLEAN -> value -> (Boolean) value;
@@ -49,18 +62,20 @@ interface ValueConverter {
             }
             case STRING, UUID -> value -> StringData.fromString(value.toString());
             case DATE -> ValueConverter::date;
-            case TIMESTAMP -> timestamp(relation, column, logical);
+            case TIMESTAMP -> timestamp(relation, column, logical, read);
             default -> throw mismatch(relation, column, source);
         };
     }
 
-    private static ValueConverter timestamp(String relation, Types.NestedField column, String logical) {
+    private static ValueConverter timestamp(String relation, Types.NestedField column, String logical, boolean read) {
         return switch (logical) {
             case "io.debezium.time.Timestamp" ->
-                value -> value instanceof Number number ? micros(Math.multiplyExact(number.longValue(), 1000L)) : null;
+                value -> value instanceof Number number
+                        ? micros(Math.multiplyExact(number.longValue(), 1000L), read)
+                        : null;
             case "io.debezium.time.MicroTimestamp" ->
-                value -> value instanceof Number number ? micros(number.longValue()) : null;
-            case "io.debezium.time.ZonedTimestamp" -> value -> zoned(value.toString());
+                value -> value instanceof Number number ? micros(number.longValue(), read) : null;
+            case "io.debezium.time.ZonedTimestamp" -> value -> zoned(value.toString(), read);
             default ->
                 throw new IllegalStateException("timestamp column must arrive as a timestamp: relation=" + relation
                         + ", column=" + column.name() + ", form=" + logical);
@@ -77,22 +92,41 @@ interface ValueConverter {
     }
 
     private static @Nullable Object date(Object value) {
-        return value instanceof Integer days && Math.abs((long) days) < INFINITE_DAYS ? days : null;
+        return value instanceof Integer days && days >= FIRST_DAY ? days : null;
     }
 
-    private static @Nullable Object micros(long micros) {
+    private static @Nullable Object micros(long micros, boolean read) {
         if (micros >= INFINITE_MICROS || micros <= -INFINITE_MICROS) {
             return null;
         }
-        return TimestampData.fromEpochMillis(Math.floorDiv(micros, 1000L), (int) Math.floorMod(micros, 1000L) * 1000);
+        long millis = Math.floorDiv(micros, 1000L);
+        int nanos = (int) Math.floorMod(micros, 1000L) * 1000;
+        return TimestampData.fromEpochMillis(read ? proleptic(millis) : millis, nanos);
     }
 
-    private static @Nullable Object zoned(String text) {
+    /**
+     * Rows read from a table come through {@code java.sql.Timestamp}, which counts days before 15 October 1582 by the Julian
+     * calendar; the log, PostgreSQL and the lake use the Gregorian calendar for all days.
+     */
+    private static long proleptic(long millis) {
+        if (millis >= GREGORIAN_MILLIS) {
+            return millis;
+        }
+        GregorianCalendar julian = new GregorianCalendar(TimeZone.getTimeZone(ZoneOffset.UTC), Locale.ROOT);
+        julian.setTimeInMillis(millis);
+        int year = julian.get(Calendar.ERA) == GregorianCalendar.BC
+                ? 1 - julian.get(Calendar.YEAR)
+                : julian.get(Calendar.YEAR);
+        LocalDate day = LocalDate.of(year, julian.get(Calendar.MONTH) + 1, julian.get(Calendar.DAY_OF_MONTH));
+        return Math.multiplyExact(day.toEpochDay(), DAY_MILLIS) + Math.floorMod(millis, DAY_MILLIS);
+    }
+
+    private static @Nullable Object zoned(String text, boolean read) {
         try {
             Instant instant = OffsetDateTime.parse(text).toInstant();
             long micros =
                     Math.addExact(Math.multiplyExact(instant.getEpochSecond(), 1_000_000L), instant.getNano() / 1000);
-            return micros(micros);
+            return micros(micros, read);
         } catch (DateTimeParseException | ArithmeticException infinite) {
             return null;
         }
