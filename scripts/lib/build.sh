@@ -18,7 +18,7 @@ extension_is_installed() {
 }
 
 install_extension() {
-  watched "compiling the extension" "$CHECKOUT/target/extension.log" make -C "$CHECKOUT/sql-udfs" "PG_CONFIG=$PG_CONFIG"
+  watched "compiling the extension" "$CHECKOUT/target/extension.log" make --no-print-directory -C "$CHECKOUT/sql-udfs" "PG_CONFIG=$PG_CONFIG"
   if extension_is_installed; then return; fi
   watched "installing the extension into $("$PG_CONFIG" --pkglibdir)" "$CHECKOUT/target/extension.log" \
     root make -C "$CHECKOUT/sql-udfs" "PG_CONFIG=$PG_CONFIG" install
@@ -32,8 +32,9 @@ build_platform() {
   exec 9>"$CHECKOUT/target/build.lock"
   flock -n 9 || { say "another build of this checkout is running: waiting"; flock -w 1800 9 || die "the other build did not end"; }
   hash=$(source_hash)
-  if [ $# -eq 0 ] && [ "$(cat "$BUILD_STAMP" 2>/dev/null)" = "$hash" ] && extension_is_installed; then
-    say "build is up to date"
+  if [ $# -eq 0 ] && [ "$(cat "$BUILD_STAMP" 2>/dev/null)" = "$hash" ]; then
+    say "the build is up to date"
+    extension_is_installed || install_extension
   else
     rm -f "$BUILD_STAMP"
     install_extension

@@ -43,6 +43,13 @@ fi
 # as_run_user CMD..: runs a command (not a function) as the run user.
 as_run_user() { "${RUN_AS[@]}" "$@"; }
 
+# Where a long command is: the module of a Maven build, else the last line of its output.
+progress_line() {
+  local module
+  module=$(grep -o 'Building .*\[[0-9]*/[0-9]*\]' "$1" | tail -n 1) || true
+  if [ -n "$module" ]; then tr -s ' ' <<<"$module"; else tail -n 1 "$1" | cut -c 1-90; fi
+}
+
 # watched LABEL LOG CMD..: a long step, output into LOG, a line every 15 s, its end on failure.
 watched() {
   local label=$1 log=$2 begin now next pid
@@ -57,7 +64,7 @@ watched() {
     sleep 0.2
     now=$(date +%s)
     if [ "$now" -ge "$next" ]; then
-      say "  .. $((now - begin)) s: $(tail -n 1 "$log" | cut -c 1-90)"
+      say "  .. $((now - begin)) s: $(progress_line "$log")"
       next=$((now + 15))
     fi
   done
