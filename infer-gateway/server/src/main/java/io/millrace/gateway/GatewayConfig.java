@@ -56,7 +56,7 @@ public record GatewayConfig(
                 file.path("cache-directory"),
                 file.longValue("cache-bytes", 268_435_456, 1 << 20, Long.MAX_VALUE),
                 file.integer("queue-rows", 65_536, 1, 1 << 24),
-                TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 5, 0, 1_000)),
+                TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 0, 0, 1_000)),
                 Duration.ofMillis(file.longValue("drain-millis", 10_000, 0, 600_000)));
         file.rejectUnknownKeys();
         return config;
