@@ -2,7 +2,12 @@ package io.millrace.lake;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.millrace.contract.fitted.Encoder;
+import io.millrace.contract.fitted.FittedColumn;
+import io.millrace.contract.fitted.FittedPreprocessing;
 import io.millrace.lake.testing.TestingLake;
 import io.millrace.lake.testing.TestingMirror;
 import io.millrace.lake.testing.TestingPostgres;
@@ -18,6 +23,7 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.apache.iceberg.catalog.Namespace;
 import org.apache.iceberg.catalog.SupportsNamespaces;
+import org.apache.iceberg.data.Record;
 import org.apache.iceberg.io.CloseableIterable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -145,6 +151,74 @@ class PostgresLakeIT {
             assertThat(RowChecksum.of(mirror.table(), mirror.snapshotId()))
                     .isNotEqualTo(TestingMirror.checksum(postgres, source));
         }
+    }
+
+    /** PostgreSQL computes the same numbers in another way: exact sums of numeric, sorted values for the median. */
+    @Test
+    void fittedNumbersEqualTheDatabasesOwn() throws IOException {
+        postgres.execute(
+                "CREATE TABLE customers (id integer PRIMARY KEY, age integer, fee numeric(10,2), score double precision,"
+                        + " plan text, joined date, active boolean, churn text)",
+                "INSERT INTO customers SELECT g, CASE WHEN g % 11 <> 0 THEN (g * 37) % 71 + 18 END, (g * 7919 % 100000) / 100.0,"
+                        + " CASE WHEN g % 13 <> 0 THEN ln(g) * 1e6 + 1e9 END, 'plan ' || (g * g % 17), date '2020-01-01' + g % 900,"
+                        + " g % 3 = 0, CASE WHEN g % 5 = 0 THEN 'yes' WHEN g % 7 > 0 THEN 'no' END FROM generate_series(1, 5000) g",
+                "DELETE FROM customers WHERE id % 97 = 0",
+                "UPDATE customers SET fee = fee + 1000 WHERE id % 89 = 0");
+        CapturedTable source = TestingMirror.describe(postgres, "public", "customers");
+        try (Lake lake = Lake.open(TestingLake.sqlite(directory))) {
+            TestingTable mirror = new TestingTable(lake.createTable(source));
+            List<Record> rows = TestingMirror.rows(postgres, source, mirror);
+            mirror.append(rows.subList(0, 2_000));
+            mirror.append(rows.subList(2_000, rows.size()));
+            FittedPreprocessing fitted = new Fitter()
+                    .fit(
+                            mirror.table(),
+                            mirror.snapshotId(),
+                            new FitRequest(
+                                    1,
+                                    "churn",
+                                    List.of("id"),
+                                    null,
+                                    null,
+                                    JsonNodeFactory.instance.objectNode().put("default", "linear")));
+            for (FittedColumn column : fitted.columns()) {
+                if (column.encoder() instanceof Encoder.None) {
+                    assertNumbers(column);
+                }
+            }
+            assertThat(fitted.columns().get(3).encoder())
+                    .isEqualTo(new Encoder.OneHot(
+                            postgres
+                                    .query("SELECT plan FROM customers GROUP BY plan HAVING count(*) >="
+                                            + " 0.01 * (SELECT count(*) FROM customers) ORDER BY plan COLLATE \"C\"")
+                                    .stream()
+                                    .map(row -> String.valueOf(row.get(0)))
+                                    .toList(),
+                            false));
+            assertThat(fitted.target().labels()).containsExactly("no", "yes");
+            assertThat(fitted.counts().rows() + " " + fitted.counts().nullLabelRows())
+                    .isEqualTo(postgres.queryOne(
+                            "SELECT count(*) || ' ' || count(*) FILTER (WHERE churn IS NULL) FROM customers"));
+        }
+    }
+
+    private static void assertNumbers(FittedColumn column) {
+        String value = switch (column.type()) {
+            case BOOLEAN -> column.name() + "::int";
+            case DATE -> column.name() + " - date '1970-01-01'";
+            default -> column.name();
+        };
+        List<@Nullable String> expected = postgres.query(
+                        "WITH v AS (SELECT (" + value + ")::text::numeric AS x FROM customers),"
+                                + " m AS (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x::float8) AS median FROM v),"
+                                + " f AS (SELECT coalesce(x, median::text::numeric) AS x FROM v, m)"
+                                + " SELECT (SELECT median FROM m), avg(x), stddev_pop(x) FROM f")
+                .get(0);
+        assertThat(column.imputer().value()).isEqualTo(Double.parseDouble(String.valueOf(expected.get(0))));
+        double center = Double.parseDouble(String.valueOf(expected.get(1)));
+        double scale = Double.parseDouble(String.valueOf(expected.get(2)));
+        assertThat(column.scaler().center()).isCloseTo(center, within(1e-13 * Math.abs(center)));
+        assertThat(column.scaler().scale()).isCloseTo(scale, within(1e-12 * scale));
     }
 
     @Test

@@ -37,8 +37,8 @@ public final class Moments {
         }
         min = low;
         max = high;
-        // The rest is what rounding left in the mean.
-        combine(length, batchMean, squares - rest * rest / length);
+        // The rest is what rounding the sum left in the mean.
+        combine(length, batchMean + rest / length, squares - rest * rest / length);
     }
 
     /** Adds one finite number {@code times} times. */
