@@ -44,6 +44,21 @@ public final class TestingPostgres implements AutoCloseable {
     private static final Path BIN = Path.of(System.getProperty("millrace.postgres.bin", "/usr/lib/postgresql/15/bin"));
     private static final int START_SECONDS = 120;
 
+    /** Loaded with this class: while the JVM ends, its jar may already be another. */
+    private static final SimpleFileVisitor<Path> DELETE = new SimpleFileVisitor<>() {
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+            Files.delete(file);
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failure) throws IOException {
+            Files.delete(directory);
+            return FileVisitResult.CONTINUE;
+        }
+    };
+
     private final Path root;
     private final Path data;
     private final Path log;
@@ -104,15 +119,14 @@ public final class TestingPostgres implements AutoCloseable {
         }
     }
 
-    /** Creates the extension in {@code database} and lets the worker role log in, replicate and keep its catalog there. */
+    /** Creates the extension in {@code database} and lets the worker role log in and replicate; it has no other right than those of ml_worker. */
     public void createMillrace(String database) {
         executeIn(database, "CREATE EXTENSION IF NOT EXISTS millrace");
         executeIn(
                 database,
                 "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '" + WORKER + "') THEN CREATE ROLE "
                         + WORKER + " LOGIN REPLICATION; END IF; END $$",
-                "GRANT ml_worker TO " + WORKER,
-                "GRANT CREATE ON DATABASE " + database + " TO " + WORKER);
+                "GRANT ml_worker TO " + WORKER);
     }
 
     public String host() {
@@ -320,20 +334,7 @@ public final class TestingPostgres implements AutoCloseable {
     private void stopAndDelete() {
         end("INT");
         try {
-            Files.walkFileTree(root, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                    Files.delete(file);
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failure)
-                        throws IOException {
-                    Files.delete(directory);
-                    return FileVisitResult.CONTINUE;
-                }
-            });
+            Files.walkFileTree(root, DELETE);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
