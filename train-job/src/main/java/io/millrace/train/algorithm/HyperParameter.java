@@ -53,7 +53,7 @@ public record HyperParameter(
     /** What is accepted, in words for an error message. */
     String range() {
         return switch (kind) {
-            case CHOICE -> String.join("|", choices);
+            case CHOICE -> String.join(" or ", choices);
             case INTEGER -> (long) minimum + ".." + (long) maximum;
             case REAL -> (minimumExcluded ? "above " : "") + minimum + ".." + maximum;
         };

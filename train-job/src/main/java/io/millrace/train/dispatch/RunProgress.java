@@ -64,7 +64,8 @@ record RunProgress(RunStatus status, String phase, double fraction) {
         String phase = "round " + rounds[0] + " of " + rounds[1]
                 + value(metric, "train", gauges.get(JobReport.TRAIN_METRIC))
                 + value(metric, "validation", gauges.get(JobReport.VALIDATION_METRIC));
-        return new RunProgress(RunStatus.TRAINING, phase, EXPORTED + (TRAINED - EXPORTED) * Math.min(1, round / of));
+        double fraction = EXPORTED + (TRAINED - EXPORTED) * round / of;
+        return new RunProgress(RunStatus.TRAINING, phase, Math.min(TRAINED, fraction));
     }
 
     private static String value(String metric, String part, @org.jspecify.annotations.Nullable String gauge) {

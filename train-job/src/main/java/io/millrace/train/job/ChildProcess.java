@@ -58,7 +58,11 @@ final class ChildProcess implements AutoCloseable {
      * @param testRows decides its heap
      */
     static ChildProcess start(TrainConfig config, Path spec, Path workDirectory, long testRows) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(command(config, spec, workDirectory, testRows));
+        return start(config, command(config, spec, workDirectory, testRows), workDirectory);
+    }
+
+    static ChildProcess start(TrainConfig config, List<String> command, Path workDirectory) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command);
         builder.directory(workDirectory.toFile());
         Map<String, String> environment = builder.environment();
         // Class paths and agents of this process are not the child's.
@@ -75,7 +79,7 @@ final class ChildProcess implements AutoCloseable {
         ChildProcess child = new ChildProcess(builder.start());
         child.read("out", child.process.getInputStream(), false);
         child.read("err", child.process.getErrorStream(), true);
-        LOG.info("started child: pid={}, spec={}", child.process.pid(), spec);
+        LOG.info("started child: pid={}, workDirectory={}", child.process.pid(), workDirectory);
         return child;
     }
 

@@ -1,0 +1,4 @@
+@NullMarked
+package io.millrace.train.algorithm;
+
+import org.jspecify.annotations.NullMarked;

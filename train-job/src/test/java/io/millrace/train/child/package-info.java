@@ -1,0 +1,4 @@
+@NullMarked
+package io.millrace.train.child;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.millrace.train.matrix;
+
+import org.jspecify.annotations.NullMarked;
