@@ -10,10 +10,10 @@ import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
+import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
-import org.apache.iceberg.flink.CatalogLoader;
 import org.apache.iceberg.flink.sink.dynamic.DynamicIcebergSink;
 
 /*
@@ -30,6 +30,11 @@ final class SnapshotJob {
     private static final int SINK_CACHE_TABLES = 2_000;
 
     private static final Duration CHECKPOINT_LIMIT = Duration.ofMinutes(30);
+    /** The job is restarted without end, each time after twice the pause, as long as it does not run well for a while. */
+    private static final Duration FIRST_RESTART = Duration.ofMillis(500);
+
+    private static final Duration LAST_RESTART = Duration.ofSeconds(30);
+    private static final Duration CALM = Duration.ofMinutes(2);
 
     private SnapshotJob() {}
 
@@ -52,11 +57,7 @@ final class SnapshotJob {
                 .uid("nothing");
         DynamicIcebergSink.forInput(changes)
                 .generator(new LakeRecords(tables))
-                .catalogLoader(CatalogLoader.custom(
-                        lake.catalogName(),
-                        lake.resolvedProperties(),
-                        LakeConfig.hadoopConfiguration(),
-                        lake.resolvedProperties().get("catalog-impl")))
+                .catalogLoader(new SharedCatalog(lake))
                 .uidPrefix("lake")
                 .writeParallelism(1)
                 .cacheMaxSize(SINK_CACHE_TABLES)
@@ -72,6 +73,11 @@ final class SnapshotJob {
                 CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
         options.set(CheckpointingOptions.MAX_RETAINED_CHECKPOINTS, 2);
+        options.set(RestartStrategyOptions.RESTART_STRATEGY, "exponential-delay");
+        options.set(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_INITIAL_BACKOFF, FIRST_RESTART);
+        options.set(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_MAX_BACKOFF, LAST_RESTART);
+        options.set(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_BACKOFF_MULTIPLIER, 2.0);
+        options.set(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_RESET_BACKOFF_THRESHOLD, CALM);
         environment.configure(options);
         environment.setParallelism(1);
         // Rows are handed from operator to operator and never altered after the sink has them.

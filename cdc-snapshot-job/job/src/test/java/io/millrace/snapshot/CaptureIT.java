@@ -131,9 +131,9 @@ class CaptureIT {
     void everyTypeComesBackAsItWas() throws Exception {
         postgres.execute("CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')", "CREATE SCHEMA \"Odd.Schema\"", """
                 CREATE TABLE "Odd.Schema"."Tab, le ""q"" \uD83D\uDE00" (
-                    "Key.1" uuid, "key 2" text, i2 smallint, i4 integer, i8 bigint, f4 real, f8 double precision,
+                    "Key.1" uuid, "key 2 \u00fc" text, i2 smallint, i4 integer, i8 bigint, f4 real, "gr\u00f6\u00dfe \u20ac" double precision,
                     n numeric(12,3), "free" numeric, b boolean, v varchar(20), c char(4), d date, t timestamp, t3 timestamp(3),
-                    z timestamptz, m mood, label integer, PRIMARY KEY ("Key.1", "key 2"))""", """
+                    z timestamptz, m mood, label integer, PRIMARY KEY ("Key.1", "key 2 \u00fc"))""", """
                 INSERT INTO "Odd.Schema"."Tab, le ""q"" \uD83D\uDE00" VALUES
                     ('00000000-0000-0000-0000-000000000001', 'a', -32768, -2147483648, -9223372036854775808, -1.5, 2.5e300,
                      -123456789.125, 12345678901234567890.0123456789, true, 'v\u00e9', 'c', '0001-01-01',
@@ -153,9 +153,9 @@ class CaptureIT {
         // The same values again, through the log this time.
         postgres.execute(
                 "INSERT INTO " + relation
-                        + " SELECT \"Key.1\", \"key 2\" || '!', i2, i4, i8, f4, f8, n, \"free\", b, v, c, d, t,"
+                        + " SELECT \"Key.1\", \"key 2 \u00fc\" || '!', i2, i4, i8, f4, \"gr\u00f6\u00dfe \u20ac\", n, \"free\", b, v, c, d, t,"
                         + " t3, z, m, label + 1 FROM " + relation,
-                "UPDATE " + relation + " SET \"key 2\" = 'moved', label = 9 WHERE \"key 2\" = 'a'");
+                "UPDATE " + relation + " SET \"key 2 \u00fc\" = 'moved', label = 9 WHERE \"key 2 \u00fc\" = 'a'");
         assertSnapshotEquals(snapshot(relation, "label"), lakeTable, relation);
     }
 
@@ -323,5 +323,23 @@ class CaptureIT {
         List<@Nullable String> ready = lake.awaitReady(snapshotId);
         assertThat(lake.lakeRows(lakeTable, Long.parseLong(String.valueOf(ready.get(0)))))
                 .isEqualTo(lake.sourceRows(relation));
+    }
+
+    @Test
+    void aJobThatFailsAgainAndAgainKeepsItsConnectionsFew() throws Exception {
+        postgres.execute(CUSTOMERS);
+        insertCustomers(1, 100);
+        long first = snapshot("customers", "churned");
+        postgres.execute("REVOKE ALL ON customers FROM ml_worker");
+        start(null, "public.customers");
+        Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> restarts() >= 5);
+        assertThat(id(postgres.query("SELECT count(*) FROM pg_stat_activity WHERE usename = 'millrace_worker'")))
+                .isLessThan(25);
+        postgres.execute("GRANT SELECT ON customers TO ml_worker");
+        assertSnapshotEquals(first, "public.customers", "customers");
+    }
+
+    private long restarts() throws Exception {
+        return new FlinkRest(URI.create(cluster.restUri()), Duration.ofSeconds(20)).restarts(String.valueOf(job));
     }
 }

@@ -242,6 +242,13 @@ public final class FlinkRest {
                 .orElse(0L);
     }
 
+    /** How many times the job has been restarted since it was submitted; 0 for an unknown job. */
+    public long restarts(String jobId) {
+        return requestGet("/jobs/" + jobId + "/metrics?get=numRestarts")
+                .map(answer -> answer.path(0).path("value").asLong())
+                .orElse(0L);
+    }
+
     /** The first cause of the job's newest failure, one line; empty when it never failed or is unknown. */
     public Optional<String> failure(String jobId) {
         return requestGet("/jobs/" + jobId + "/exceptions")

@@ -7,9 +7,9 @@ import io.millrace.contract.fitted.FittedPreprocessing;
 import io.millrace.lake.FitRequest;
 import io.millrace.lake.FittedStore;
 import io.millrace.lake.Fitter;
-import io.millrace.lake.Lake;
 import io.millrace.lake.SnapshotSize;
 import io.millrace.lake.SnapshotTags;
+import io.millrace.snapshot.SharedCatalog;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Optional;
@@ -23,7 +23,7 @@ final class Publication {
     private static final Logger LOG = LoggerFactory.getLogger(Publication.class);
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private final Lake lake;
+    private final SharedCatalog catalog;
     private final SnapshotRows rows;
     private final Map<String, String> lakeTables;
     private final CommitSearch search;
@@ -33,8 +33,8 @@ final class Publication {
      *
      * @param lakeTables relation to lake table
      */
-    Publication(Lake lake, SnapshotRows rows, Map<String, String> lakeTables, CommitSearch search) {
-        this.lake = lake;
+    Publication(SharedCatalog catalog, SnapshotRows rows, Map<String, String> lakeTables, CommitSearch search) {
+        this.catalog = catalog;
         this.rows = rows;
         this.lakeTables = lakeTables;
         this.search = search;
@@ -57,7 +57,7 @@ final class Publication {
             rows.failed(request.snapshotId(), "table is no longer captured: relation=" + request.relation());
             return true;
         }
-        Table table = lake.table(lakeTable);
+        Table table = catalog.lake().table(lakeTable);
         Optional<Long> tagged = tag(table, request);
         if (tagged.isEmpty()) {
             return false;

@@ -2,8 +2,8 @@ package io.millrace.snapshot.publish;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
-import io.millrace.lake.Lake;
 import io.millrace.lake.LakeConfig;
+import io.millrace.snapshot.SharedCatalog;
 import java.io.UncheckedIOException;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ final class PublishWorker {
     private final ScheduledExecutorService threads;
     private final Publication publication;
     private final SnapshotRows rows;
-    private final Lake lake;
+    private final SharedCatalog catalog;
     private final Set<Long> known = ConcurrentHashMap.newKeySet();
     private final Queue<Long> finished = new ConcurrentLinkedQueue<>();
     private volatile boolean closing;
@@ -55,9 +55,10 @@ final class PublishWorker {
             Map<String, String> lakeTables,
             List<String> runs,
             int threadCount) {
-        this.lake = Lake.open(lakeConfig);
+        this.catalog = new SharedCatalog(lakeConfig);
+        catalog.hold();
         this.rows = rows;
-        this.publication = new Publication(lake, rows, lakeTables, new CommitSearch(runs));
+        this.publication = new Publication(catalog, rows, lakeTables, new CommitSearch(runs));
         this.threads = Executors.newScheduledThreadPool(threadCount + 1, daemonThreads());
     }
 
@@ -239,6 +240,6 @@ final class PublishWorker {
         if (!threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
             LOG.warn("publisher threads go on after the task: limitSeconds={}", CLOSE_SECONDS);
         }
-        lake.close();
+        catalog.release();
     }
 }
