@@ -326,6 +326,36 @@ class CaptureIT {
     }
 
     @Test
+    void aCrashedDatabaseLosesNothing() throws Exception {
+        postgres.execute(CUSTOMERS);
+        insertCustomers(1, 2_000);
+        long first = snapshot("customers", "churned");
+        start(null, "public.customers");
+        lake.awaitReady(first);
+        insertCustomers(2_001, 2_500);
+        postgres.crash();
+        postgres.launch();
+        postgres.execute("UPDATE customers SET age = 1 WHERE id % 7 = 0", "DELETE FROM customers WHERE id % 11 = 0");
+        assertSnapshotEquals(snapshot("customers", "churned"), "public.customers", "customers");
+    }
+
+    @Test
+    void anIdleTableKeepsNoLog() throws Exception {
+        postgres.execute(CUSTOMERS, "CREATE TABLE noise (id int, filler text)");
+        insertCustomers(1, 100);
+        long first = snapshot("customers", "churned");
+        start(null, "public.customers");
+        lake.awaitReady(first);
+        postgres.execute("INSERT INTO noise SELECT i, repeat('x', 500) FROM generate_series(1, 20000) i");
+        String written = String.valueOf(postgres.queryOne("SELECT pg_current_wal_lsn()"));
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(2))
+                .until(() -> "t"
+                        .equals(postgres.queryOne("SELECT confirmed_flush_lsn >= '" + written
+                                + "'::pg_lsn FROM pg_replication_slots WHERE slot_name = 'millrace'")));
+    }
+
+    @Test
     void aJobThatFailsAgainAndAgainKeepsItsConnectionsFew() throws Exception {
         postgres.execute(CUSTOMERS);
         insertCustomers(1, 100);
