@@ -25,15 +25,16 @@ final class NativeBooster implements AutoCloseable {
      */
     static NativeBooster create(TrainingLibrary library, List<NativeMatrix> matrices, Map<String, String> parameters) {
         PointerByReference out = new PointerByReference();
-        library.check(library.XGBoosterCreate(handles(matrices), matrices.size(), out));
+        TrainingLibrary.check(library, library.XGBoosterCreate(handles(matrices), matrices.size(), out));
         NativeBooster booster = new NativeBooster(library, out.getValue());
-        parameters.forEach((name, value) -> library.check(library.XGBoosterSetParam(booster.handle, name, value)));
+        parameters.forEach((name, value) ->
+                TrainingLibrary.check(library, library.XGBoosterSetParam(booster.handle, name, value)));
         return booster;
     }
 
     /** Adds one round of trees. */
     void update(int round, NativeMatrix train) {
-        library.check(library.XGBoosterUpdateOneIter(handle, round, train.handle()));
+        TrainingLibrary.check(library, library.XGBoosterUpdateOneIter(handle, round, train.handle()));
     }
 
     /**
@@ -47,7 +48,8 @@ final class NativeBooster implements AutoCloseable {
             names[index] = "matrix" + index;
         }
         PointerByReference out = new PointerByReference();
-        library.check(library.XGBoosterEvalOneIter(handle, round, handles(matrices), names, names.length, out));
+        TrainingLibrary.check(
+                library, library.XGBoosterEvalOneIter(handle, round, handles(matrices), names, names.length, out));
         return values(out.getValue().getString(0), names.length);
     }
 
@@ -71,13 +73,13 @@ final class NativeBooster implements AutoCloseable {
 
     /** Writes the model; the file's ending chooses the format. */
     void save(Path file) {
-        library.check(library.XGBoosterSaveModel(handle, file.toString()));
+        TrainingLibrary.check(library, library.XGBoosterSaveModel(handle, file.toString()));
     }
 
     /** A copy that ends after the given number of rounds; the caller closes it. */
     NativeBooster firstRounds(int rounds) {
         PointerByReference out = new PointerByReference();
-        library.check(library.XGBoosterSlice(handle, 0, rounds, 1, out));
+        TrainingLibrary.check(library, library.XGBoosterSlice(handle, 0, rounds, 1, out));
         return new NativeBooster(library, out.getValue());
     }
 
@@ -87,6 +89,6 @@ final class NativeBooster implements AutoCloseable {
 
     @Override
     public void close() {
-        library.check(library.XGBoosterFree(handle));
+        TrainingLibrary.check(library, library.XGBoosterFree(handle));
     }
 }

@@ -54,7 +54,7 @@ final class NativeMatrix implements AutoCloseable {
             int threads)
             throws IOException {
         PointerByReference proxyOut = new PointerByReference();
-        library.check(library.XGProxyDMatrixCreate(proxyOut));
+        TrainingLibrary.check(library, library.XGProxyDMatrixCreate(proxyOut));
         Pointer proxy = proxyOut.getValue();
         Feed feed = new Feed(library, rows, proxy);
         Path prefix = Files.createDirectories(cacheDirectory.resolve(name)).resolve("bins");
@@ -66,7 +66,7 @@ final class NativeMatrix implements AutoCloseable {
         if (feed.failure != null) {
             throw new XgboostException(Objects.toString(feed.failure.getMessage(), "matrix block cannot be read"));
         }
-        library.check(result);
+        TrainingLibrary.check(library, result);
         return new NativeMatrix(library, out.getValue(), proxy, feed, name);
     }
 
@@ -81,8 +81,8 @@ final class NativeMatrix implements AutoCloseable {
 
     @Override
     public void close() {
-        library.check(library.XGDMatrixFree(handle));
-        library.check(library.XGDMatrixFree(proxy));
+        TrainingLibrary.check(library, library.XGDMatrixFree(handle));
+        TrainingLibrary.check(library, library.XGDMatrixFree(proxy));
         feed.rows.release();
     }
 
@@ -109,11 +109,18 @@ final class NativeMatrix implements AutoCloseable {
                 if (block == null) {
                     return 0;
                 }
-                library.check(library.XGProxyDMatrixSetDataDense(
-                        proxy,
-                        TrainingLibrary.matrixInterface(block.featuresAddress(), block.rowCount(), rows.width())));
-                library.check(library.XGDMatrixSetInfoFromInterface(
-                        proxy, "label", TrainingLibrary.vectorInterface(block.labelsAddress(), block.rowCount())));
+                TrainingLibrary.check(
+                        library,
+                        library.XGProxyDMatrixSetDataDense(
+                                proxy,
+                                TrainingLibrary.matrixInterface(
+                                        block.featuresAddress(), block.rowCount(), rows.width())));
+                TrainingLibrary.check(
+                        library,
+                        library.XGDMatrixSetInfoFromInterface(
+                                proxy,
+                                "label",
+                                TrainingLibrary.vectorInterface(block.labelsAddress(), block.rowCount())));
                 return 1;
             } catch (Throwable thrown) {
                 failure = thrown;

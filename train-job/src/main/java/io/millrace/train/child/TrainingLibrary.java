@@ -65,10 +65,13 @@ interface TrainingLibrary extends Library {
         return XgboostLibrary.open(TrainingLibrary.class);
     }
 
-    /** Throws the library's own reason if a call failed. */
-    default void check(int result) {
+    /**
+     * Throws the library's own reason if a call failed. Static, because what a default method of such an interface throws
+     * arrives wrapped by reflection.
+     */
+    static void check(TrainingLibrary library, int result) {
         if (result != 0) {
-            throw new XgboostException(XGBGetLastError());
+            throw new XgboostException(library.XGBGetLastError());
         }
     }
 

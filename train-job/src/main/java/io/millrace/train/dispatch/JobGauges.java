@@ -4,10 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,7 +25,10 @@ import java.util.Optional;
  */
 final class JobGauges {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Duration LIMIT = Duration.ofSeconds(2);
+    /** Of one question; a cancel waits behind it. */
+    private static final Duration LIMIT = Duration.ofMillis(400);
+
+    private static final long READ_LIMIT_NANOS = Duration.ofMillis(800).toNanos();
 
     private final String endpoint;
     private final HttpClient client;
@@ -40,8 +45,12 @@ final class JobGauges {
     /** Gauge name to value, of those of {@code names} that some operator of the job has. */
     Map<String, String> read(String jobId, List<String> names) throws InterruptedException {
         Map<String, String> values = new HashMap<>();
+        long deadline = System.nanoTime() + READ_LIMIT_NANOS;
         try {
             for (JsonNode vertex : json("/jobs/" + jobId).path("vertices")) {
+                if (System.nanoTime() - deadline > 0) {
+                    return values;
+                }
                 readVertex("/jobs/" + jobId + "/vertices/" + vertex.path("id").asText() + "/metrics", names, values);
             }
         } catch (IOException e) {
@@ -62,7 +71,7 @@ final class JobGauges {
             return;
         }
         List<String> ids = new ArrayList<>(wanted.keySet());
-        String query = java.net.URLEncoder.encode(String.join(",", ids), java.nio.charset.StandardCharsets.UTF_8);
+        String query = URLEncoder.encode(String.join(",", ids), StandardCharsets.UTF_8);
         for (JsonNode metric : json(path + "?get=" + query)) {
             String name = wanted.get(metric.path("id").asText());
             if (name != null) {

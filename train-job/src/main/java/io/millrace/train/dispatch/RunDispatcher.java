@@ -45,7 +45,8 @@ public final class RunDispatcher implements AutoCloseable {
     private final ExecutorService followers = Executors.newCachedThreadPool(runnable -> daemon(runnable, "follower"));
     private final ExecutorService submitters = Executors.newCachedThreadPool(runnable -> daemon(runnable, "submitter"));
     private final Map<Long, Future<?>> followed = new ConcurrentHashMap<>();
-    private volatile @Nullable Connection listening;
+    private @Nullable Connection listening;
+    private long renewedNanos = System.nanoTime();
 
     public RunDispatcher(Path confDirectory, TrainConfig config, DatabaseConnections connections) {
         this.confDirectory = confDirectory;
@@ -96,7 +97,7 @@ public final class RunDispatcher implements AutoCloseable {
     private boolean turn(Connection connection) throws SQLException, InterruptedException {
         listen(connection);
         RunQueue queue = new RunQueue(connection, owner, config);
-        queue.renew();
+        renew(queue);
         queue.settle();
         followed.values().removeIf(Future::isDone);
         while (followed.size() < config.concurrentRuns()) {
@@ -112,6 +113,15 @@ public final class RunDispatcher implements AutoCloseable {
             throw new InterruptedException("dispatcher is stopped");
         }
         return true;
+    }
+
+    /** Three times in a lease: one look that fails or comes late loses nothing. */
+    private void renew(RunQueue queue) throws SQLException {
+        long now = System.nanoTime();
+        if (!followed.isEmpty() && now - renewedNanos > config.lease().toNanos() / 3) {
+            queue.renew();
+            renewedNanos = now;
+        }
     }
 
     private void listen(Connection connection) throws SQLException {

@@ -227,7 +227,7 @@ final class RunFollower {
             }
             Hold hold = queue(queue -> queue.hold(run));
             if (hold == Hold.LOST) {
-                return new Outcome.Lost();
+                return lost(run, jobId);
             }
             boolean cancelling = hold == Hold.CANCEL_REQUESTED;
             if (state.get().terminal()) {
@@ -244,6 +244,14 @@ final class RunFollower {
             TimeUnit.MILLISECONDS.sleep(
                     cancelling ? QUICK_POLL_MILLIS : config.poll().toMillis());
         }
+    }
+
+    /** A run that another dispatcher has goes on; one whose row is gone, with its project, must not. */
+    private Outcome lost(Run run, String jobId) throws SQLException, InterruptedException {
+        if (database.call(connection -> RunReader.read(connection, run.runId())).isEmpty()) {
+            cancelQuietly(jobId);
+        }
+        return new Outcome.Lost();
     }
 
     private RunProgress show(Run run, String jobId, RunProgress shown) throws SQLException, InterruptedException {

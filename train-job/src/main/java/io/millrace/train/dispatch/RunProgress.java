@@ -5,6 +5,7 @@ import io.millrace.train.run.RunStatus;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a job's gauges say about a run.
@@ -68,14 +69,14 @@ record RunProgress(RunStatus status, String phase, double fraction) {
         return new RunProgress(RunStatus.TRAINING, phase, Math.min(TRAINED, fraction));
     }
 
-    private static String value(String metric, String part, @org.jspecify.annotations.Nullable String gauge) {
+    private static String value(String metric, String part, @Nullable String gauge) {
         double value = number(gauge);
         return metric.isEmpty() || gauge == null || !Double.isFinite(value)
                 ? ""
                 : String.format(Locale.ROOT, ", %s %s %.5f", part, metric, value);
     }
 
-    private static double number(@org.jspecify.annotations.Nullable String text) {
+    private static double number(@Nullable String text) {
         if (text == null) {
             return 0;
         }

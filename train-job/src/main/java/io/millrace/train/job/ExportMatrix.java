@@ -8,6 +8,7 @@ import io.millrace.train.spec.SpecJson;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.Objects;
 import java.util.Optional;
 import org.apache.flink.api.common.accumulators.LongCounter;
 import org.apache.flink.api.common.functions.OpenContext;
@@ -41,7 +42,7 @@ final class ExportMatrix extends ProcessFunction<SplitElement, String> {
 
     @Override
     public void processElement(SplitElement element, Context context, Collector<String> out) throws Exception {
-        JobMachine here = java.util.Objects.requireNonNull(machine);
+        JobMachine here = Objects.requireNonNull(machine);
         TrainPlan plan = TrainPlan.parse(planJson);
         if (element.rule.isEmpty()) {
             Optional<CachedMatrix> cached = here.cache().find(plan.matrixKey());

@@ -1,5 +1,6 @@
 package io.millrace.train.run;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -165,7 +166,7 @@ public final class ModelRecord {
                 return score != null && score.isNumber()
                         ? OptionalDouble.of(score.doubleValue())
                         : OptionalDouble.of(Double.NEGATIVE_INFINITY);
-            } catch (com.fasterxml.jackson.core.JsonProcessingException e) {
+            } catch (JsonProcessingException e) {
                 throw new SQLException("metrics of the deployed model must be JSON: projectId=" + run.projectId(), e);
             }
         }

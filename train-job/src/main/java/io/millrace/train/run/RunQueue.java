@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /*
  * A run belongs to the dispatcher whose name is in lease_owner until lease_until. Every change names owner and attempt in
@@ -179,8 +180,7 @@ public final class RunQueue {
         return end(run, RunStatus.CANCELLED, "cancelled", null);
     }
 
-    private boolean end(Run run, RunStatus status, String phase, @org.jspecify.annotations.Nullable String error)
-            throws SQLException {
+    private boolean end(Run run, RunStatus status, String phase, @Nullable String error) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(
                 "UPDATE ml.runs SET status = ?, phase = ?, error = ?, finished_at = now(), lease_owner = NULL,"
                         + " lease_until = NULL" + OWNED)) {

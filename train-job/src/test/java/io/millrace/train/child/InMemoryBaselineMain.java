@@ -71,7 +71,7 @@ public final class InMemoryBaselineMain {
         try (ShardRows rows = ShardRows.open(spec.trainShards())) {
             Pointer matrix = how.equals("dense") ? dense(library, rows, spec) : quantile(library, rows, spec);
             PointerByReference out = new PointerByReference();
-            library.check(library.XGBoosterCreate(new Pointer[] {matrix}, 1, out));
+            TrainingLibrary.check(library, library.XGBoosterCreate(new Pointer[] {matrix}, 1, out));
             Pointer booster = out.getValue();
             Map.of(
                             "tree_method", "hist",
@@ -79,14 +79,15 @@ public final class InMemoryBaselineMain {
                             "eval_metric", "logloss",
                             "nthread", Integer.toString(spec.threads()),
                             "seed", Long.toString(spec.seed()))
-                    .forEach((name, value) -> library.check(library.XGBoosterSetParam(booster, name, value)));
+                    .forEach((name, value) ->
+                            TrainingLibrary.check(library, library.XGBoosterSetParam(booster, name, value)));
             long rounds = ((Number) spec.hyperparams().getOrDefault("n_estimators", 100)).longValue();
             for (int round = 0; round < rounds; round++) {
-                library.check(library.XGBoosterUpdateOneIter(booster, round, matrix));
+                TrainingLibrary.check(library, library.XGBoosterUpdateOneIter(booster, round, matrix));
             }
-            library.check(library.XGBoosterSaveModel(booster, model.toString()));
-            library.check(library.XGBoosterFree(booster));
-            library.check(library.XGDMatrixFree(matrix));
+            TrainingLibrary.check(library, library.XGBoosterSaveModel(booster, model.toString()));
+            TrainingLibrary.check(library, library.XGBoosterFree(booster));
+            TrainingLibrary.check(library, library.XGDMatrixFree(matrix));
         }
     }
 
@@ -95,12 +96,16 @@ public final class InMemoryBaselineMain {
         MappedByteBuffer features = mapped(shard.resolve(MatrixLayout.FEATURES));
         MappedByteBuffer labels = mapped(shard.resolve(MatrixLayout.LABELS));
         PointerByReference out = new PointerByReference();
-        library.check(library.XGDMatrixCreateFromDense(
-                TrainingLibrary.matrixInterface(address(features), rows.rowCount(), rows.width()),
-                "{\"missing\":NaN,\"nthread\":" + spec.threads() + "}",
-                out));
-        library.check(library.XGDMatrixSetInfoFromInterface(
-                out.getValue(), "label", TrainingLibrary.vectorInterface(address(labels), rows.rowCount())));
+        TrainingLibrary.check(
+                library,
+                library.XGDMatrixCreateFromDense(
+                        TrainingLibrary.matrixInterface(address(features), rows.rowCount(), rows.width()),
+                        "{\"missing\":NaN,\"nthread\":" + spec.threads() + "}",
+                        out));
+        TrainingLibrary.check(
+                library,
+                library.XGDMatrixSetInfoFromInterface(
+                        out.getValue(), "label", TrainingLibrary.vectorInterface(address(labels), rows.rowCount())));
         return out.getValue();
     }
 
@@ -116,31 +121,37 @@ public final class InMemoryBaselineMain {
 
     private static Pointer quantile(InMemoryLibrary library, ShardRows rows, TrainSpec spec) {
         PointerByReference proxy = new PointerByReference();
-        library.check(library.XGProxyDMatrixCreate(proxy));
+        TrainingLibrary.check(library, library.XGProxyDMatrixCreate(proxy));
         TrainingLibrary.NextBlock next = iterator -> {
             ShardRows.Block block = rows.next();
             if (block == null) {
                 return 0;
             }
-            library.check(library.XGProxyDMatrixSetDataDense(
-                    proxy.getValue(),
-                    TrainingLibrary.matrixInterface(block.featuresAddress(), block.rowCount(), rows.width())));
-            library.check(library.XGDMatrixSetInfoFromInterface(
-                    proxy.getValue(),
-                    "label",
-                    TrainingLibrary.vectorInterface(block.labelsAddress(), block.rowCount())));
+            TrainingLibrary.check(
+                    library,
+                    library.XGProxyDMatrixSetDataDense(
+                            proxy.getValue(),
+                            TrainingLibrary.matrixInterface(block.featuresAddress(), block.rowCount(), rows.width())));
+            TrainingLibrary.check(
+                    library,
+                    library.XGDMatrixSetInfoFromInterface(
+                            proxy.getValue(),
+                            "label",
+                            TrainingLibrary.vectorInterface(block.labelsAddress(), block.rowCount())));
             return 1;
         };
         TrainingLibrary.Reset reset = iterator -> rows.rewind();
         PointerByReference out = new PointerByReference();
-        library.check(library.XGQuantileDMatrixCreateFromCallback(
-                null,
-                proxy.getValue(),
-                null,
-                reset,
-                next,
-                "{\"missing\":NaN,\"max_bin\":256,\"nthread\":" + spec.threads() + "}",
-                out));
+        TrainingLibrary.check(
+                library,
+                library.XGQuantileDMatrixCreateFromCallback(
+                        null,
+                        proxy.getValue(),
+                        null,
+                        reset,
+                        next,
+                        "{\"missing\":NaN,\"max_bin\":256,\"nthread\":" + spec.threads() + "}",
+                        out));
         return out.getValue();
     }
 }

@@ -152,6 +152,18 @@ class RunDispatcherIT {
     }
 
     @Test
+    void endsTheJobOfARunThatWasDropped() throws Exception {
+        try (RunningDispatcher dispatcher = platform.dispatch()) {
+            long run = platform.queue("dropped", churn, ENDLESS);
+            platform.await(run, "training");
+            platform.postgres().execute("DELETE FROM ml.projects WHERE name = 'dropped'");
+            Awaitility.await()
+                    .atMost(SOON)
+                    .until(() -> TestingPlatform.children().isEmpty());
+        }
+    }
+
+    @Test
     void triesAgainOnceWhenTheChildIsKilled() throws Exception {
         try (RunningDispatcher dispatcher = platform.dispatch()) {
             long run = platform.queue("killed", churn, ENDLESS);

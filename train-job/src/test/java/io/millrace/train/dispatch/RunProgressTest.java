@@ -3,6 +3,7 @@ package io.millrace.train.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.millrace.train.run.RunStatus;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +20,7 @@ class RunProgressTest {
     @Test
     void neverGoesBackFromPhaseToPhase() {
         double last = -1;
-        for (Map<String, String> gauges : java.util.List.<Map<String, String>>of(
+        for (Map<String, String> gauges : List.<Map<String, String>>of(
                 Map.of(),
                 Map.of("rows-exported", "5"),
                 Map.of("rows-exported", "10"),

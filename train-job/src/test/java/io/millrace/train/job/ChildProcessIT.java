@@ -114,8 +114,8 @@ class ChildProcessIT {
             assertThat(child.exitCode()).isEqualTo(1);
         }
         Progress last = lines.get(lines.size() - 1);
-        assertThat(last.refused()).isTrue();
-        assertThat(last.message()).contains("nonnegative");
+        assertThat(last.refused()).as(last.toString()).isTrue();
+        assertThat(last.message()).isEqualTo("label must be non-negative for Poisson/Tweedie regression.");
     }
 
     @Test
