@@ -152,6 +152,35 @@ class RunDispatcherIT {
     }
 
     @Test
+    void deploysOnlyWhatIsBetterThanTheDeployedModel() throws Exception {
+        String deploy = platform.postgres().queryOne("SELECT pg_get_functiondef('ml.deploy(bigint)'::regprocedure)");
+        // Stands in for the gateway, which alone can load a model: a deployment is then only its row.
+        platform.postgres()
+                .execute(
+                        "CREATE OR REPLACE FUNCTION ml.deploy(model_id bigint) RETURNS TABLE (project text, strategy text,"
+                                + " algorithm text, model_id bigint) LANGUAGE sql VOLATILE SECURITY DEFINER AS $$ INSERT INTO"
+                                + " ml.deployments (project_id, model_id, strategy, deployed_by) SELECT m.project_id, m.model_id,"
+                                + " 'specific', current_user FROM ml.models m WHERE m.model_id = $1 RETURNING 'p', 'specific',"
+                                + " 'xgboost', $1 $$");
+        try (RunningDispatcher dispatcher = platform.dispatch()) {
+            long good = platform.queue("better", churn, "{\"n_estimators\": 20}");
+            platform.await(good, "succeeded");
+            assertThat(platform.text("phase", good)).isEqualTo("succeeded and deployed");
+            long weak = platform.queue("better", churn, "{\"n_estimators\": 1, \"max_depth\": 1}");
+            platform.await(weak, "succeeded");
+            assertThat(platform.text("phase", weak))
+                    .matches("succeeded, not deployed: f1 0\\.\\d+ is not above the deployed 0\\.\\d+");
+            assertThat(platform.text("metrics->>'deployed'", weak)).isEqualTo("false");
+            String deployed =
+                    "SELECT count(*) FROM ml.deployments d JOIN ml.models m USING (model_id) WHERE m.run_id IN (" + good
+                            + ", " + weak + ") AND m.run_id <> " + weak;
+            assertThat(platform.number(deployed)).isOne();
+        } finally {
+            platform.postgres().execute(String.valueOf(deploy));
+        }
+    }
+
+    @Test
     void endsTheJobOfARunThatWasDropped() throws Exception {
         try (RunningDispatcher dispatcher = platform.dispatch()) {
             long run = platform.queue("dropped", churn, ENDLESS);

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -132,6 +133,24 @@ class ChildProcessIT {
         assertThat(ProcessHandle.of(pid)).isEmpty();
     }
 
+    @Test
+    void endsWhenItsParentIsKilled() throws Exception {
+        TestingMatrix matrix = matrix(CsvTable.churn(), "churn", Task.CLASSIFICATION, QUARTER);
+        List<String> command = command(matrix, "binary:logistic", Map.of("n_estimators", 100_000L));
+        List<String> parent = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                ChildParentMain.class.getName()));
+        parent.addAll(command);
+        Process process = new ProcessBuilder(parent).start();
+        long pid = Long.parseLong(process.inputReader().readLine());
+        ProcessHandle child = ProcessHandle.of(pid).orElseThrow();
+        assertThat(child.isAlive()).isTrue();
+        process.destroyForcibly().waitFor();
+        assertThat(child.onExit().get(60, TimeUnit.SECONDS).isAlive()).isFalse();
+    }
+
     private TestingMatrix matrix(CsvTable table, String label, Task task, SplitSpec split) throws IOException {
         return TestingMatrix.write(table, label, task, split, Files.createTempDirectory(directory, "matrix"));
     }
@@ -162,8 +181,18 @@ class ChildProcessIT {
 
     private ChildProcess start(TestingMatrix matrix, String objective, Map<String, Object> hyperparams)
             throws IOException {
+        List<String> command = command(matrix, objective, hyperparams);
+        return ChildProcess.start(conf().trainConfig(), command, work());
+    }
+
+    private TestingConf conf() throws IOException {
+        return TestingConf.write(directory.resolve("conf"), directory);
+    }
+
+    private List<String> command(TestingMatrix matrix, String objective, Map<String, Object> hyperparams)
+            throws IOException {
         runs++;
-        TestingConf conf = TestingConf.write(directory.resolve("conf"), directory);
+        TestingConf conf = conf();
         TrainConfig config = conf.trainConfig();
         Path work = Files.createDirectories(work());
         TrainSpec spec = new TrainSpec(
@@ -187,6 +216,6 @@ class ChildProcessIT {
                 config.childThreads());
         Path file = work.resolve("spec.json");
         SpecJson.write(file, spec);
-        return ChildProcess.start(config, file, work, matrix.rows(Part.TEST));
+        return ChildProcess.command(config, file, work, matrix.rows(Part.TEST));
     }
 }
