@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  * @param cacheDirectory local copies of packages
  * @param cacheBytes memory of all resident models
  * @param queueRows rows that may wait for one model
- * @param spinNanos how long the dispatcher looks for work before it sleeps
+ * @param spinNanos how long the dispatcher waits awake for the next request of a lone session
  * @param drain how long requests in flight may take at shutdown
  */
 public record GatewayConfig(
@@ -56,7 +56,7 @@ public record GatewayConfig(
                 file.path("cache-directory"),
                 file.longValue("cache-bytes", 268_435_456, 1 << 20, Long.MAX_VALUE),
                 file.integer("queue-rows", 65_536, 1, 1 << 24),
-                TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 0, 0, 1_000)),
+                TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 50, 0, 1_000)),
                 Duration.ofMillis(file.longValue("drain-millis", 10_000, 0, 600_000)));
         file.rejectUnknownKeys();
         return config;

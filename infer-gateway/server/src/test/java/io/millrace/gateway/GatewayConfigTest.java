@@ -28,7 +28,7 @@ class GatewayConfigTest {
         assertThat(config.cacheBytes()).isEqualTo(268_435_456);
         assertThat(config.pipeline().batchRowsMax()).isEqualTo(512);
         assertThat(config.pipeline().inlineNanos()).isEqualTo(250_000);
-        assertThat(config.spinNanos()).isZero();
+        assertThat(config.spinNanos()).isEqualTo(50_000);
     }
 
     @Test

@@ -33,8 +33,14 @@ final class TestingGateway implements AutoCloseable {
                 "region-sparse",
                 "true"));
         values.putAll(configuration);
-        gateway = Gateway.start(
-                GatewayConfig.from(ConfigFile.of(directory.path().resolve("gateway.properties"), values)), storeConfig);
+        try {
+            gateway = Gateway.start(
+                    GatewayConfig.from(ConfigFile.of(directory.path().resolve("gateway.properties"), values)),
+                    storeConfig);
+        } catch (IOException | RuntimeException | Error e) {
+            directory.close();
+            throw e;
+        }
     }
 
     Path regionDirectory() {

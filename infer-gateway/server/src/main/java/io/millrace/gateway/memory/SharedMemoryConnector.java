@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 
 /*
  * The dispatcher takes every slot that is ready, submits the lot, lets the pipeline run what is short, and looks again.
- * When there is nothing it gives way: on a busy machine the sessions it answered run now and send their next requests,
+ * When there is nothing it waits awake for a lone session, or else gives way: on a busy machine the sessions it answered run now and send their next requests,
  * and finding those is cheaper, for both sides, than to sleep and be rung for each. When nobody else wanted to run, or
  * nothing came of it, it sleeps on the doorbell. While it is busy it looks at its connections about once a millisecond, so that new sessions get in.
  */
@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 public final class SharedMemoryConnector implements Connector {
     private static final Logger log = LoggerFactory.getLogger(SharedMemoryConnector.class);
     private static final int DESCRIPTOR_LIMIT = 4096;
+    private static final int LOOKS_PER_TIME = 16;
     private static final int YIELDS_MAX = 3;
 
     /** A yield that returns sooner has let nobody run. */
@@ -31,7 +32,7 @@ public final class SharedMemoryConnector implements Connector {
 
     private final Region region;
     private final Pipeline pipeline;
-    private final long spinNanos;
+    private final SpinBudget spin;
     private final SlotRequest[] requests;
     private final Thread dispatcher;
     private volatile boolean stopping;
@@ -40,12 +41,12 @@ public final class SharedMemoryConnector implements Connector {
     /**
      * A connector that does nothing until {@link #start}.
      *
-     * @param spinNanos how long the dispatcher looks for work before it sleeps
+     * @param spinNanos how long the dispatcher waits awake for the next request of a lone session
      */
     public SharedMemoryConnector(Region region, Pipeline pipeline, long spinNanos) {
         this.region = region;
         this.pipeline = pipeline;
-        this.spinNanos = spinNanos;
+        this.spin = new SpinBudget(spinNanos);
         DescriptorCache descriptors = new DescriptorCache(DESCRIPTOR_LIMIT);
         this.requests = new SlotRequest[region.slots().slotCount()];
         for (int slotIndex = 0; slotIndex < requests.length; slotIndex++) {
@@ -86,33 +87,55 @@ public final class SharedMemoryConnector implements Connector {
         int[] taken = new int[slots.slotCount()];
         long[] words = new long[slots.slotCount()];
         long polledNanos = System.nanoTime();
-        long idleSinceNanos = polledNanos;
-        int yields = 0;
         while (!stopping) {
             int count = slots.takeReady(taken, words);
+            if (count == 0) {
+                awaitReady(slots);
+                continue;
+            }
             long now = System.nanoTime();
-            if (count > 0) {
-                yields = 0;
-                for (int index = 0; index < count; index++) {
-                    submit(burst, requests[taken[index]], words[index], now);
-                }
-                burst.run();
-                idleSinceNanos = System.nanoTime();
-                if (idleSinceNanos - polledNanos > POLL_NANOS) {
-                    region.doorbell().poll();
-                    polledNanos = idleSinceNanos;
-                }
-            } else if (now - idleSinceNanos < spinNanos) {
-                Thread.onSpinWait();
-            } else if (yields < YIELDS_MAX && gaveWay()) {
-                yields++;
-            } else {
-                yields = 0;
-                region.doorbell().await();
-                polledNanos = System.nanoTime();
-                idleSinceNanos = polledNanos;
+            spin.taken(count, slots.connectionId(taken[count - 1]));
+            for (int index = 0; index < count; index++) {
+                submit(burst, requests[taken[index]], words[index], now);
+            }
+            burst.run();
+            if (now - polledNanos > POLL_NANOS) {
+                region.doorbell().poll();
+                polledNanos = now;
             }
         }
+    }
+
+    /** Returns when a slot may be ready, or for no reason. */
+    private void awaitReady(SlotTable slots) throws IOException {
+        long budgetNanos = spin.nanos();
+        if (budgetNanos > 0) {
+            boolean found = spin(slots, budgetNanos);
+            spin.waited(found);
+            if (found) {
+                return;
+            }
+        } else {
+            for (int yield = 0; yield < YIELDS_MAX && gaveWay(); yield++) {
+                if (slots.hasReady()) {
+                    return;
+                }
+            }
+        }
+        region.doorbell().await();
+    }
+
+    private static boolean spin(SlotTable slots, long budgetNanos) {
+        long end = System.nanoTime() + budgetNanos;
+        while (System.nanoTime() - end < 0) {
+            for (int look = 0; look < LOOKS_PER_TIME; look++) {
+                if (slots.hasReady()) {
+                    return true;
+                }
+                Thread.onSpinWait();
+            }
+        }
+        return false;
     }
 
     /** Lets other threads run; whether any did. */
