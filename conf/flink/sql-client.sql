@@ -10,3 +10,4 @@ CREATE CATALOG lake WITH (
 );
 SET 'execution.runtime-mode' = 'batch';
 SET 'sql-client.execution.result-mode' = 'tableau';
+SET 'table.display.max-column-width' = '200';

@@ -2,6 +2,7 @@
 # A table is captured, trained on and predicted, and serving says exactly what the evaluation said.
 . "$(dirname "$0")/lib.sh"
 
+forget_project churn
 make_churn_table churn
 run=$(train churn churn churn '{"n_estimators": 100, "max_depth": 6, "eta": 0.3, "seed": 1}')
 equals "training on churn succeeds" "$(sql "SELECT status || coalesce(': ' || error, '') FROM ml.run_status($run)")" succeeded
@@ -14,8 +15,8 @@ holds "the model is deployed" "SELECT deployed FROM ml.list_models('churn') WHER
 holds "the snapshot holds every row" "SELECT s.rows = (SELECT count(*) FROM churn) FROM ml.list_snapshots('churn') s ORDER BY snapshot_id DESC LIMIT 1"
 
 # evaluation.csv of the package: key, label and score of each row of the test split.
-package=$(sql "SELECT regexp_replace(uri, '^store:', '') FROM ml.list_models('churn') ORDER BY model_id DESC LIMIT 1")
-psql_as_owner -d "$DATABASE" -c "CREATE TABLE evaluation_raw (line text)"
+package=$(sql "SELECT regexp_replace(uri, '^store:', '') FROM ml.list_models('churn') WHERE deployed")
+psql_as_owner -d "$DATABASE" -c "DROP TABLE IF EXISTS evaluation_raw, evaluation; CREATE TABLE evaluation_raw (line text)"
 psql_as_owner -d "$DATABASE" -c "\\copy evaluation_raw FROM pstdin WITH (FORMAT csv, DELIMITER E'\\x01', QUOTE E'\\x02')" <"$RUN/store/$package/evaluation.csv"
 psql_as_owner -d "$DATABASE" -c "CREATE TABLE evaluation AS
   SELECT split_part(line, ',', 1)::bigint AS id, split_part(line, ',', 2) AS label, split_part(line, ',', 3)::float8 AS score

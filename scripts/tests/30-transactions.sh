@@ -2,6 +2,7 @@
 # Requests are ordinary table work: a ROLLBACK takes them back, a COMMIT shows them to every session.
 . "$(dirname "$0")/lib.sh"
 
+forget_project rollback
 make_churn_table customers
 good=$(train rollback customers churn '{"n_estimators": 20}')
 weak=$(train rollback customers churn '{"n_estimators": 1, "max_depth": 1}')

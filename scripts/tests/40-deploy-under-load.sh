@@ -4,14 +4,16 @@
 
 seconds=10
 [ -z "$FULL" ] || seconds=60
+forget_project hot
 make_churn_table hot
 first=$(sql "SELECT model_id FROM ml.run_status($(train hot hot churn '{"n_estimators": 30}'))")
 second=$(sql "SELECT model_id FROM ml.run_status($(train hot hot churn '{"n_estimators": 5, "max_depth": 2}'))")
 psql_as_owner -d "$DATABASE" <<SQL
+DROP TABLE IF EXISTS hot_expected, hot_wrong;
 CREATE TABLE hot_expected AS
 SELECT id, ml.predict($first::bigint, h) AS first, ml.predict($second::bigint, h) AS second FROM hot h WHERE id <= 500;
 CREATE UNLOGGED TABLE hot_wrong (id bigint, answer float8);
-CREATE FUNCTION hot_ask(row_id bigint) RETURNS void LANGUAGE plpgsql AS \$\$
+CREATE OR REPLACE FUNCTION hot_ask(row_id bigint) RETURNS void LANGUAGE plpgsql AS \$\$
 DECLARE
   answer float8;
 BEGIN

@@ -2,6 +2,7 @@
 # kill -9 of every process in turn, in mid-work. Nothing is lost or doubled; scripts/start brings back what is missing.
 . "$(dirname "$0")/lib.sh"
 
+forget_project survivors
 make_churn_table survivors
 train survivors survivors churn '{"n_estimators": 20}' >/dev/null
 ask="SELECT ml.predict('survivors', s) FROM survivors s WHERE id = 7"
@@ -50,8 +51,8 @@ parent=$(sql "SELECT max(snapshot_id) FROM ml.snapshots WHERE relation LIKE '%su
 snapshot=$(sql "SELECT ml.refresh_snapshot($parent)")
 eventually "a snapshot after the TaskManager's death becomes ready" 180 "SELECT status = 'ready' FROM ml.list_snapshots() WHERE snapshot_id = $snapshot"
 equals "no row of the change stream is lost or doubled" \
-  "$(lake_value "SELECT CONCAT_WS('|', CAST(COUNT(*) AS STRING), CAST(COUNT(DISTINCT id) AS STRING), CAST(SUM(account_length) AS STRING)) FROM lake.public.survivors /*+ OPTIONS('tag'='ml_snapshot_$snapshot') */")" \
-  "$(sql "SELECT concat_ws('|', count(*), count(DISTINCT id), sum(account_length)) FROM survivors")"
+  "$(lake_value "SELECT CONCAT_WS(' ', CAST(COUNT(*) AS STRING), CAST(COUNT(DISTINCT id) AS STRING), CAST(SUM(account_length) AS STRING)) FROM lake.public.survivors /*+ OPTIONS('tag'='ml_snapshot_$snapshot') */")" \
+  "$(sql "SELECT concat_ws(' ', count(*), count(DISTINCT id), sum(account_length)) FROM survivors")"
 
 # The TaskManager, then the dispatcher, in the middle of a training.
 kill_in_training() {

@@ -2,8 +2,10 @@
 # What goes wrong says so: one clear error, a SQLSTATE an application can branch on, never a hang.
 . "$(dirname "$0")/lib.sh"
 
+forget_project mistakes
 make_churn_table mistakes
 train mistakes mistakes churn '{"n_estimators": 5}' >/dev/null
+forget_project untrained
 sql "SELECT ml.create_project('untrained', 'classification')" >/dev/null
 
 fails "an unknown project" 42704 "SELECT ml.predict('nobody', ROW(1))"

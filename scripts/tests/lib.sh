@@ -3,6 +3,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/platform.sh"
 require_run_dir
 use_jdk
+export PGOPTIONS="-c client_min_messages=warning"
 
 FULL=${MILLRACE_TEST_FULL:-}
 EXACT_CHURN_FEATURES="state, account_length, area_code, international_plan, voice_mail_plan, number_vmail_messages, \
@@ -63,6 +64,9 @@ make_churn_table() {
   psql_as_owner -d "$DATABASE" -c "\\copy $1 ($EXACT_CHURN_FEATURES, churn) FROM pstdin WITH (FORMAT csv, HEADER)" \
     <"$CHECKOUT/scripts/demo.d/churn.csv"
 }
+
+# So that a test can be run again on the same platform.
+forget_project() { sql "SELECT ml.drop_project('$1', if_exists => true)" >/dev/null; }
 
 # train PROJECT TABLE LABEL [HYPERPARAMS]: trains, waits, prints the run id.
 train() {
