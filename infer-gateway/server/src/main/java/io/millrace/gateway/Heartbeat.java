@@ -36,11 +36,20 @@ final class Heartbeat implements AutoCloseable {
                 if (healthy.getAsBoolean()) {
                     region.beat();
                 }
-                region.sweeper().sweep();
+                sweep();
                 wait(intervalMillis);
             }
         } catch (InterruptedException e) {
             log.warn("heartbeat is interrupted");
+        }
+    }
+
+    /** A sweep that fails must not end the heartbeat: that would look like a dead gateway. */
+    private void sweep() {
+        try {
+            region.sweeper().sweep();
+        } catch (RuntimeException e) {
+            log.error("slots of dead owners cannot be looked for", e);
         }
     }
 

@@ -14,8 +14,8 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +33,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class Doorbell implements AutoCloseable, Sweeper.Connections {
     private static final Logger log = LoggerFactory.getLogger(Doorbell.class);
+
+    private static final long ACCEPT_PAUSE_NANOS = 10_000_000;
 
     private final SlotTable slots;
     private final ControlLine control;
@@ -120,12 +122,22 @@ public final class Doorbell implements AutoCloseable, Sweeper.Connections {
     }
 
     private void accept() {
-        SocketChannel channel = null;
+        SocketChannel channel;
         try {
             channel = server.accept();
-            if (channel == null) {
-                return;
-            }
+        } catch (IOException e) {
+            log.warn("backend connection cannot be accepted: reason={}", e.toString());
+            // It stays pending, so this would come again at once: out of descriptors, most likely.
+            LockSupport.parkNanos(ACCEPT_PAUSE_NANOS);
+            return;
+        }
+        if (channel != null) {
+            greet(channel);
+        }
+    }
+
+    private void greet(SocketChannel channel) {
+        try {
             channel.configureBlocking(false);
             Connection connection = new Connection(nextConnectionId(), channel);
             // A fresh socket's buffer takes the hello whole.
@@ -133,7 +145,7 @@ public final class Doorbell implements AutoCloseable, Sweeper.Connections {
             channel.register(selector, SelectionKey.OP_READ, connection);
             connections.put(connection.id, connection);
         } catch (IOException e) {
-            log.warn("backend connection cannot be accepted: reason={}", e.toString());
+            log.info("backend is gone before its hello: reason={}", e.toString());
             closeQuietly(channel);
         }
     }
@@ -179,11 +191,9 @@ public final class Doorbell implements AutoCloseable, Sweeper.Connections {
         }
     }
 
-    private static void closeQuietly(@Nullable SocketChannel channel) {
+    private static void closeQuietly(SocketChannel channel) {
         try {
-            if (channel != null) {
-                channel.close();
-            }
+            channel.close();
         } catch (IOException e) {
             log.debug("backend connection cannot be closed: reason={}", e.toString());
         }

@@ -61,7 +61,7 @@ final class BatchRunner {
                 Request request = batch.request(taken++);
                 answer(request, model, batch);
             }
-        } catch (RuntimeException | AssertionError e) {
+        } catch (RuntimeException | Error e) {
             log.error("batch failed: model={}, requests={}", model.name(), batch.requestCount(), e);
             while (taken < batch.requestCount()) {
                 settlement.fail(batch.request(taken++), ErrorCode.INTERNAL, "batch failed: reason=" + e);

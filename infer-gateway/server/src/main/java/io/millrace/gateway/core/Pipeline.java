@@ -110,7 +110,7 @@ public final class Pipeline implements AutoCloseable {
             };
         } catch (ContractException e) {
             settlement.fail(request, e);
-        } catch (RuntimeException | AssertionError e) {
+        } catch (RuntimeException | Error e) {
             log.error("request failed: kind={}, traceId={}", request.kind(), request.traceId(), e);
             settlement.fail(request, ErrorCode.INTERNAL, "request failed: reason=" + e);
         }

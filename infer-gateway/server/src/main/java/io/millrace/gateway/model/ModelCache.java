@@ -131,7 +131,7 @@ public final class ModelCache implements Models, AutoCloseable {
             insert(model);
         } catch (ContractException e) {
             failure = e;
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | Error e) {
             log.error("model load failed: modelKey={}", Long.toHexString(modelKey), e);
             failure = new ContractException(ErrorCode.INTERNAL, "model load failed: reason=" + e, e);
         }
