@@ -1,5 +1,6 @@
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
@@ -67,4 +68,12 @@ millrace_caller_role(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("a value of type ml.caller is only valid in the transaction that made it")));
 	PG_RETURN_OID(caller->role);
+}
+
+/* Whether a row version with this xmin was made by the present transaction, also in a savepoint that was released since */
+PG_FUNCTION_INFO_V1(millrace_is_own_transaction);
+Datum
+millrace_is_own_transaction(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(TransactionIdIsCurrentTransactionId(PG_GETARG_TRANSACTIONID(0)));
 }

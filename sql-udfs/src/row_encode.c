@@ -204,12 +204,13 @@ millrace_descriptor_of_tuple(TupleDesc tuple_descriptor, int skipped_attribute)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(tuple_descriptor, i);
 		MillraceColumn *column = &columns[count];
-		Oid			type = getBaseType(attribute->atttypid);
+		Oid			type;
 		const char *name = anonymous ? "" : NameStr(attribute->attname);
 		int			wire;
 
 		if (attribute->attisdropped || i + 1 == skipped_attribute)
 			continue;
+		type = getBaseType(attribute->atttypid);	/* a dropped column has no type any more */
 		wire = type_on_wire(type, &column->conversion);
 		if (wire == 0 && anonymous)
 			ereport(ERROR,

@@ -48,10 +48,11 @@ bool
 millrace_slot_submit(int slot, uint64_t *word)
 {
 	MillraceSlotLine *line = millrace_region_slot(slot);
+	uint64_t	claimed = *word;	/* overwritten with what is there instead: never to be taken for ours */
 	uint64_t	submitted = word_in_state(*word, MILLRACE_STATE_SUBMITTED);
 	uint32_t	sleeping = 1;
 
-	if (!atomic_compare_exchange_strong_explicit(&line->state, word, submitted, memory_order_release, memory_order_relaxed))
+	if (!atomic_compare_exchange_strong_explicit(&line->state, &claimed, submitted, memory_order_release, memory_order_relaxed))
 		return false;			/* reclaimed as a dead owner's; the wait finds out */
 	*word = submitted;
 	atomic_fetch_or_explicit(&millrace_region.ready[slot / 64], UINT64CONST(1) << (slot % 64), memory_order_seq_cst);

@@ -27,6 +27,10 @@ CREATE FUNCTION ml._role(caller ml.caller) RETURNS oid
 CREATE FUNCTION ml._role_name(caller ml.caller) RETURNS name LANGUAGE sql STABLE
 	RETURN pg_catalog.pg_get_userbyid(ml._role(caller));
 
+-- Whether the present transaction or one of its savepoints made a row version, given its xmin.
+CREATE FUNCTION ml._is_own_transaction(row_xmin xid) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'millrace_is_own_transaction' LANGUAGE C STRICT VOLATILE;
+
 -- Whether the caller may act for an owner: the owner and its members, administrators and workers.
 CREATE FUNCTION ml._may(caller ml.caller, owner name) RETURNS boolean LANGUAGE sql STABLE
 	SET search_path = pg_catalog, pg_temp

@@ -239,7 +239,7 @@ BEGIN
 	IF run.status NOT IN ('succeeded', 'failed', 'cancelled') AND current_setting('transaction_isolation') <> 'read committed' THEN
 		RAISE EXCEPTION 'ml.wait_run() cannot see other transactions at isolation level %', current_setting('transaction_isolation') USING
 			ERRCODE = 'invalid_transaction_state', HINT = 'Call it in a read committed transaction.';
-	ELSIF EXISTS (SELECT FROM ml.runs r WHERE r.run_id = wanted_id AND r.xmin = pg_current_xact_id_if_assigned()::xid) THEN
+	ELSIF EXISTS (SELECT FROM ml.runs r WHERE r.run_id = wanted_id AND ml._is_own_transaction(r.xmin)) THEN
 		RAISE EXCEPTION 'run % is not committed yet', wanted_id USING
 			ERRCODE = 'invalid_transaction_state', HINT = 'COMMIT first: a queued run is invisible to the dispatcher until then.';
 	END IF;

@@ -12,8 +12,8 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "answer_decode.c"
-#include "error_raise.c"
+#include "answer_decode.h"
+#include "millrace_layout.h"
 
 PG_MODULE_MAGIC;
 

@@ -1,4 +1,5 @@
 \set SHOW_CONTEXT never
+LOAD 'millrace';
 -- Every prefix and every flipped bit of an answer: an error, or another value, and never a byte read beyond the end
 CREATE FUNCTION decode_damaged(bytes bytea, status int, kind int, row_count int) RETURNS text AS 'millrace_test' LANGUAGE C STRICT;
 CREATE FUNCTION u32(number int) RETURNS bytea LANGUAGE sql AS

@@ -57,6 +57,15 @@ SELECT ml.predict_batch('flowers', ARRAY[[1, 2], [3, 4]]);
 SELECT * FROM ml.predict_batch('flowers', 'flowers', 'id');
 SELECT ml.preprocess('flowers', f) FROM flowers f;
 SELECT ml.deploy(2001);
+-- A dropped column leaves a hole in the row
+ALTER TABLE flowers ADD COLUMN height int, ADD COLUMN width int;
+ALTER TABLE flowers DROP COLUMN height;
+SELECT ml.predict('flowers', f) FROM flowers f;
+SELECT ml.predict(2001, f) FROM flowers f;
+SELECT ml.predict_class('flowers', f) FROM flowers f;
+SELECT * FROM ml.predict_batch('flowers', 'flowers', 'id');
+SELECT ml.preprocess('flowers', f) FROM flowers f;
+ALTER TABLE flowers DROP COLUMN width;
 \set VERBOSITY default
 
 -- Features that cannot be

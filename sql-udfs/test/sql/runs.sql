@@ -4,7 +4,6 @@ SET client_min_messages = warning;
 CREATE TABLE visits (id int PRIMARY KEY, pages int, bought boolean);
 SELECT run_id AS first FROM ml.train('visits', 'classification', 'visits', 'bought', 'xgboost') \gset
 SELECT run_id AS second FROM ml.train('visits', algorithm => 'xgboost') \gset
-UN
 -- Status
 SELECT run_id - :first AS run, project, algorithm, status, progress, phase, flink_job_id, model_id, metrics, error, started_at, finished_at FROM ml.run_status();
 SELECT run_id - :first AS run FROM ml.run_status(:second);
@@ -37,6 +36,15 @@ SELECT ml.wait_run(NULL);
 BEGIN;
 SELECT run_id AS third FROM ml.train('visits', algorithm => 'xgboost') \gset
 \set VERBOSITY sqlstate
+SELECT ml.wait_run(:third);
+ROLLBACK;
+BEGIN;
+SAVEPOINT before;
+SELECT run_id AS third FROM ml.train('visits', algorithm => 'xgboost') \gset
+SAVEPOINT after;
+SELECT ml.wait_run(:third);
+ROLLBACK TO after;
+RELEASE before;
 SELECT ml.wait_run(:third);
 \set VERBOSITY default
 ROLLBACK;
