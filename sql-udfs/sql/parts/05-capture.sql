@@ -85,6 +85,29 @@ AS $$
 		requested_at = now(), updated_at = now()
 $$;
 
+-- Whether a table is in the publication.
+CREATE FUNCTION ml._is_published(relation oid) RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	SELECT EXISTS (SELECT FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+		WHERE p.pubname = 'millrace' AND r.prrelid = relation)
+$$;
+
+-- A capture alters the table under an exclusive lock: that is for its owner to allow. Reading it later is for who may read.
+CREATE FUNCTION ml._check_may_capture(caller ml.caller, relation oid) RETURNS void LANGUAGE plpgsql STABLE
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	table_owner oid := (SELECT c.relowner FROM pg_class c WHERE c.oid = relation);
+BEGIN
+	IF NOT (pg_has_role(ml._role(caller), table_owner, 'USAGE') OR pg_has_role(ml._role(caller), 'ml_admin', 'USAGE')) THEN
+		RAISE EXCEPTION 'permission denied to capture table %', ml._relation_name(relation) USING
+			ERRCODE = 'insufficient_privilege',
+			DETAIL = 'The first capture of a table sets its replica identity to FULL and publishes it.',
+			HINT = format('Its owner "%s" or a member of ml_admin must take the first snapshot with ml.snapshot(); '
+				'then SELECT on the table is enough.', pg_get_userbyid(table_owner));
+	END IF;
+END
+$$;
+
 -- Captures a table, or brings the row of a captured one up to date. The caller has passed ml._check_relation.
 CREATE FUNCTION ml._capture_table(caller ml.caller, relation oid, keys text[]) RETURNS text LANGUAGE plpgsql
 	SET search_path = pg_catalog, ml, pg_temp
@@ -92,16 +115,25 @@ AS $$
 DECLARE
 	canonical text := ml._relation_name(relation);
 	captured ml.captured_tables;
+	is_new boolean;
 BEGIN
 	PERFORM ml._check_types(relation);
 	IF ml._is_captured(relation, keys) THEN
 		RETURN canonical;
 	END IF;
-	-- One capture at a time: two of them would race for the publication.
-	PERFORM pg_advisory_xact_lock(hashtext('ml.captured_tables'), 0);
-	PERFORM ml._ensure_publication();
+	-- One capture at a time: two of them would race for the publication. The mode excludes itself, but neither readers
+	-- nor the change stream, which updates these rows while somebody leaves a transaction open.
+	LOCK TABLE ml.captured_tables IN SHARE UPDATE EXCLUSIVE MODE;
 	SELECT t.* INTO captured FROM ml.captured_tables t WHERE t.relation = canonical FOR UPDATE;
-	IF captured.relation IS NULL OR captured.status = 'dropping' OR captured.relid <> relation THEN
+	is_new := captured.relation IS NULL OR captured.status = 'dropping' OR captured.relid <> relation;
+	IF is_new OR NOT ml._is_published(relation) OR (SELECT c.relreplident FROM pg_class c WHERE c.oid = relation) <> 'f' THEN
+		PERFORM ml._check_may_capture(caller, relation);
+	END IF;
+	PERFORM ml._ensure_publication();
+	IF captured.relid <> relation AND captured.status <> 'dropping' THEN
+		PERFORM ml._restore_table(captured); -- the table that had this name before
+	END IF;
+	IF is_new THEN
 		PERFORM ml._record_capture(caller, relation, keys);
 	ELSIF captured.key_columns <> keys THEN
 		RAISE EXCEPTION 'table % is already captured with another key', canonical USING
@@ -113,10 +145,7 @@ BEGIN
 			status = CASE t.status WHEN 'failed' THEN 'requested' ELSE t.status END, error = NULL, updated_at = now()
 		WHERE t.relation = canonical;
 	END IF;
-	IF NOT EXISTS (
-		SELECT FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
-		WHERE p.pubname = 'millrace' AND r.prrelid = _capture_table.relation)
-	THEN
+	IF NOT ml._is_published(relation) THEN
 		EXECUTE format('ALTER PUBLICATION millrace ADD TABLE ONLY %s', canonical);
 	END IF;
 	IF (SELECT c.relreplident FROM pg_class c WHERE c.oid = relation) <> 'f' THEN
@@ -126,37 +155,65 @@ BEGIN
 END
 $$;
 
--- Gives a table back as it was: publication, replica identity, grants.
+-- The table of a capture, also when it was renamed since; NULL when it is gone. A stranger that took its name is not it.
+-- A dump keeps names, not numbers: after a restore the published table of that name is meant.
+CREATE FUNCTION ml._captured_id(captured ml.captured_tables) RETURNS oid LANGUAGE sql STABLE
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+	SELECT CASE
+		WHEN named = captured.relid THEN named
+		WHEN ml._is_published(captured.relid)
+			AND NOT EXISTS (SELECT FROM ml.captured_tables t WHERE t.relation = ml._relation_name(captured.relid)) THEN captured.relid
+		WHEN ml._is_published(named) AND NOT EXISTS (SELECT FROM ml.captured_tables t WHERE t.relid = named) THEN named
+	END
+	FROM (SELECT to_regclass(captured.relation)::oid AS named) AS n
+$$;
+
+-- Gives a table back as it was: publication, replica identity, grants. Does nothing to a table that is gone.
 CREATE FUNCTION ml._restore_table(captured ml.captured_tables) RETURNS void LANGUAGE plpgsql
 	SET search_path = pg_catalog, ml, pg_temp
 AS $$
 DECLARE
-	table_id oid := to_regclass(captured.relation);
+	table_id oid := ml._captured_id(captured);
+	canonical text := ml._relation_name(table_id);
 BEGIN
-	IF table_id IS NULL THEN
+	IF table_id IS NOT NULL THEN
+		IF ml._is_published(table_id) THEN
+			EXECUTE format('ALTER PUBLICATION millrace DROP TABLE ONLY %s', canonical);
+		END IF;
+		IF (SELECT c.relreplident FROM pg_class c WHERE c.oid = table_id) = 'f' THEN
+			CASE captured.prior_replica_identity
+				WHEN 'd' THEN EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY DEFAULT', canonical);
+				WHEN 'n' THEN EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY NOTHING', canonical);
+				WHEN 'i' THEN EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY USING INDEX %I', canonical, captured.prior_identity_index);
+				ELSE NULL;
+			END CASE;
+		END IF;
+		IF 'table' = ANY (captured.granted) THEN
+			EXECUTE format('REVOKE SELECT ON TABLE %s FROM ml_worker', canonical);
+		END IF;
+	END IF;
+	PERFORM ml._restore_schema(captured);
+END
+$$;
+
+-- Takes USAGE on the schema of a capture back, or leaves that to another captured table of the schema that still needs it.
+CREATE FUNCTION ml._restore_schema(captured ml.captured_tables) RETURNS void LANGUAGE plpgsql
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	heir text;
+BEGIN
+	IF NOT 'schema' = ANY (captured.granted) OR to_regnamespace(quote_ident(captured.schema_name)) IS NULL THEN
 		RETURN;
 	END IF;
-	IF EXISTS (SELECT FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
-		WHERE p.pubname = 'millrace' AND r.prrelid = table_id)
-	THEN
-		EXECUTE format('ALTER PUBLICATION millrace DROP TABLE ONLY %s', captured.relation);
-	END IF;
-	IF (SELECT c.relreplident FROM pg_class c WHERE c.oid = table_id) = 'f' THEN
-		CASE captured.prior_replica_identity
-			WHEN 'd' THEN EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY DEFAULT', captured.relation);
-			WHEN 'n' THEN EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY NOTHING', captured.relation);
-			WHEN 'i' THEN EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY USING INDEX %I', captured.relation, captured.prior_identity_index);
-			ELSE NULL;
-		END CASE;
-	END IF;
-	IF 'table' = ANY (captured.granted) THEN
-		EXECUTE format('REVOKE SELECT ON TABLE %s FROM ml_worker', captured.relation);
-	END IF;
-	IF 'schema' = ANY (captured.granted) AND NOT EXISTS (
-		SELECT FROM ml.captured_tables t
-		WHERE t.schema_name = captured.schema_name AND t.relation <> captured.relation AND t.status <> 'dropping')
-	THEN
+	SELECT t.relation INTO heir FROM ml.captured_tables t
+	WHERE t.schema_name = captured.schema_name AND t.relation <> captured.relation AND t.status <> 'dropping'
+	ORDER BY t.relation LIMIT 1;
+	IF heir IS NULL THEN
 		EXECUTE format('REVOKE USAGE ON SCHEMA %I FROM ml_worker', captured.schema_name);
+	ELSE
+		UPDATE ml.captured_tables t SET granted = array_remove(t.granted, 'schema') || 'schema'::text WHERE t.relation = heir;
 	END IF;
 END
 $$;
@@ -168,6 +225,10 @@ AS $$
 DECLARE
 	captured ml.captured_tables;
 BEGIN
+	IF NOT EXISTS (SELECT FROM ml.captured_tables t WHERE t.relation = relation_name AND t.status <> 'dropping') THEN
+		RETURN false;
+	END IF;
+	LOCK TABLE ml.captured_tables IN SHARE UPDATE EXCLUSIVE MODE; -- before the row, as a capture does
 	SELECT t.* INTO captured FROM ml.captured_tables t WHERE t.relation = relation_name AND t.status <> 'dropping' FOR UPDATE;
 	IF NOT FOUND THEN
 		RETURN false;
@@ -185,7 +246,7 @@ BEGIN
 END
 $$;
 
--- Releases a table that no task and no unfinished run needs any more.
+-- Releases a table that no task, no unfinished run and no snapshot in the making needs any more.
 CREATE FUNCTION ml._release_unused(relation_name text) RETURNS void LANGUAGE plpgsql
 	SET search_path = pg_catalog, ml, pg_temp
 AS $$
@@ -193,6 +254,8 @@ BEGIN
 	IF NOT EXISTS (SELECT FROM ml.tasks t WHERE t.relation = relation_name)
 		AND NOT EXISTS (SELECT FROM ml.runs r JOIN ml.snapshots s USING (snapshot_id)
 			WHERE s.relation = relation_name AND r.status NOT IN ('succeeded', 'failed', 'cancelled'))
+		AND NOT EXISTS (SELECT FROM ml.snapshots s
+			WHERE s.relation = relation_name AND s.status IN ('requested', 'loading', 'fitting'))
 	THEN
 		PERFORM ml._release_table(relation_name);
 	END IF;
@@ -203,6 +266,8 @@ CREATE FUNCTION ml._release_table(caller ml.caller, relation_name regclass) RETU
 	SET search_path = pg_catalog, ml, pg_temp
 AS $$
 DECLARE
+	captured_name text := (SELECT t.relation FROM ml.captured_tables t
+		WHERE t.status <> 'dropping' AND ml._captured_id(t) = relation_name::oid); -- another one after a rename
 	users text;
 BEGIN
 	IF relation_name IS NULL THEN
@@ -214,12 +279,12 @@ BEGIN
 			ERRCODE = 'insufficient_privilege', HINT = 'Its owner or a member of ml_admin can release it.';
 	END IF;
 	SELECT string_agg(format('"%s"', p.name), ', ' ORDER BY p.name) INTO users
-	FROM ml.tasks t JOIN ml.projects p USING (project_id) WHERE t.relation = ml._relation_name(relation_name);
+	FROM ml.tasks t JOIN ml.projects p USING (project_id) WHERE t.relation IN (captured_name, ml._relation_name(relation_name));
 	IF users IS NOT NULL THEN
 		RAISE EXCEPTION 'table % is used by projects: %', ml._relation_name(relation_name), users USING
 			ERRCODE = 'object_in_use', HINT = 'Drop these projects or define their tasks on another table first.';
 	END IF;
-	RETURN ml._release_table(ml._relation_name(relation_name));
+	RETURN captured_name IS NOT NULL AND ml._release_table(captured_name);
 END
 $$;
 

@@ -53,6 +53,12 @@ BEGIN
 		RAISE EXCEPTION 'project "%" has runs in progress: %', _drop_project.name, busy USING
 			ERRCODE = 'object_in_use', HINT = 'Cancel them with ml.cancel_run() and wait with ml.wait_run().';
 	END IF;
+	-- Snapshots in the making that ml.train() asked for, known by the time of its transaction, serve nobody any more.
+	UPDATE ml.snapshots s SET status = 'failed', error = 'the project was dropped before the snapshot was made'
+	WHERE s.status IN ('requested', 'loading', 'fitting')
+		AND EXISTS (SELECT FROM ml.runs r
+			WHERE r.snapshot_id = s.snapshot_id AND r.project_id = project.project_id AND r.queued_at = s.created_at)
+		AND NOT EXISTS (SELECT FROM ml.runs r WHERE r.snapshot_id = s.snapshot_id AND r.project_id <> project.project_id);
 	DELETE FROM ml.tasks t WHERE t.project_id = project.project_id RETURNING t.relation INTO relation_name;
 	DELETE FROM ml.projects p WHERE p.project_id = project.project_id;
 	IF relation_name IS NOT NULL THEN

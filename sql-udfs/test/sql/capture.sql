@@ -74,6 +74,39 @@ SELECT has_schema_privilege('ml_worker', 'Private', 'USAGE'), has_table_privileg
 SELECT ml.release_table('"Private"."T"');
 SELECT has_schema_privilege('ml_worker', 'Private', 'USAGE');
 
+-- It is left to the last captured table of the schema
+CREATE TABLE "Private"."U" (id int PRIMARY KEY, x int, y int);
+SELECT status FROM ml.snapshot('"Private"."T"', 'y');
+SELECT status FROM ml.snapshot('"Private"."U"', 'y');
+SELECT ml.release_table('"Private"."T"');
+SELECT has_schema_privilege('ml_worker', 'Private', 'USAGE');
+SELECT ml.release_table('"Private"."U"');
+SELECT has_schema_privilege('ml_worker', 'Private', 'USAGE');
+
+-- A renamed table is given back under its new name; the table that took its name is left alone
+CREATE TABLE renamed (id int PRIMARY KEY, x int, y int);
+SELECT status FROM ml.snapshot('renamed', 'y');
+ALTER TABLE renamed RENAME TO moved;
+CREATE TABLE renamed (id int PRIMARY KEY, x int, y int);
+ALTER TABLE renamed REPLICA IDENTITY FULL;
+GRANT SELECT ON renamed TO ml_worker;
+SELECT ml.release_table('renamed');
+SELECT ml.release_table('moved');
+SELECT relname, relreplident, has_table_privilege('ml_worker', oid, 'SELECT') AS readable,
+	EXISTS (SELECT FROM pg_publication_tables WHERE tablename = relname) AS published
+FROM pg_class WHERE relname IN ('renamed', 'moved') ORDER BY relname;
+-- So it is when the new one is captured under that name
+SELECT status FROM ml.snapshot('moved', 'y');
+ALTER TABLE renamed RENAME TO third;
+ALTER TABLE moved RENAME TO renamed;
+ALTER TABLE third RENAME TO moved;
+SELECT status FROM ml.snapshot('moved', 'y');
+SELECT relname, relreplident, has_table_privilege('ml_worker', oid, 'SELECT') AS readable,
+	EXISTS (SELECT FROM pg_publication_tables WHERE tablename = relname) AS published
+FROM pg_class WHERE relname IN ('renamed', 'moved') ORDER BY relname;
+SELECT ml.release_table('renamed'), ml.release_table('moved');
+DROP TABLE renamed, moved;
+
 -- A dropped table leaves its row for the stream to end; a new one of that name starts over
 DROP TABLE items;
 SELECT * FROM capture;
@@ -85,8 +118,14 @@ SELECT * FROM capture;
 SELECT ml.create_project('stock', 'classification') > 0 AS made, ml.define_task('stock', 'items', 'y') > 0 AS defined;
 SELECT ml.release_table('items');
 SELECT ml.release_table(NULL);
+-- Somebody's snapshot is still in the making: the table stays captured
 SELECT ml.drop_project('stock');
 SELECT * FROM capture;
+UPDATE ml.snapshots SET status = 'ready' WHERE relation = 'public.items';
+SELECT ml.create_project('stock', 'classification') > 0 AS made, ml.define_task('stock', 'items', 'y') > 0 AS defined;
+SELECT ml.drop_project('stock');
+SELECT * FROM capture;
+SELECT status FROM ml.snapshot('items', 'y');
 SELECT ml.release_all();
 SELECT * FROM capture;
 SELECT count(*) FROM pg_publication;

@@ -56,6 +56,24 @@ GRANT SELECT ON anns TO bob;
 SET ROLE bob;
 SELECT status FROM ml.train('bobs', 'classification', 'anns', 'y', 'xgboost');
 SELECT ml.drop_project('bobs');
+-- To read it is not enough to capture it: that alters the table
+SET ROLE ann;
+CREATE TABLE more (id int PRIMARY KEY, x int, y text);
+GRANT SELECT ON more TO bob, admin;
+SET ROLE bob;
+SELECT ml.snapshot('more', 'y');
+SELECT ml.train('bobs', 'classification', 'more', 'y', 'xgboost');
+SELECT relation FROM ml.list_snapshots() WHERE relation = 'public.more';
+SET ROLE admin;
+SELECT status FROM ml.snapshot('more', 'y');
+SET ROLE bob;
+SELECT status FROM ml.snapshot('more', 'y');
+SET ROLE ann;
+SELECT ml.release_table('more');
+SET ROLE bob;
+SELECT ml.snapshot('more', 'y');
+SET ROLE ann;
+DROP TABLE more;
 -- Row-level security hides rows from a reader, but not from the stream
 SET ROLE ann;
 ALTER TABLE anns ENABLE ROW LEVEL SECURITY;
