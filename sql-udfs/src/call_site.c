@@ -36,7 +36,7 @@ millrace_call_site_model(MillraceCallSite *site, const MillraceModelName *name)
 {
 	uint64		generation = millrace_cache_generation();
 
-	if (site->model != NULL && site->generation == generation && site->role == GetUserId() &&
+	if (site->model != NULL && site->generation == generation && millrace_cache_serves(site->model) && site->role == GetUserId() &&
 		site->model_id == name->model_id && site->name_length == name->project_length &&
 		memcmp(site->name, name->project != NULL ? name->project : "", name->project_length) == 0)
 		return site->model;

@@ -34,6 +34,10 @@
  * answer. Therefore the tables are also read as they are now: an answer that
  * differs is provisional, and only serves the snapshot that gave it.
  *
+ * A cursor may fetch under a snapshot that is older than the one an answer was
+ * read by, and no message will come between. Therefore an answer serves no
+ * snapshot that is older than its own.
+ *
  * A statement that needs no lock does not look for messages. Therefore they
  * are looked for whenever the active snapshot is another than the last time.
  */
@@ -46,6 +50,7 @@ typedef struct CacheKey
 	Oid			role;
 	int32		name_length;
 	int64		model_id;
+	bool		provisional;	/* kept apart: it must not displace what newer snapshots are served */
 	char		name[MILLRACE_NAME_LIMIT + 1];
 } CacheKey;
 
@@ -55,14 +60,14 @@ typedef struct SnapshotMark
 	LocalTransactionId transaction;
 	TransactionId xmin;
 	TransactionId xmax;
-	uint32		running;
+	uint32		running;		/* transactions, and subtransactions on a standby */
 	CommandId	command;
 } SnapshotMark;
 
 typedef struct CacheEntry
 {
 	CacheKey	key;			/* must be first */
-	SnapshotMark mark;			/* the snapshot of a provisional model */
+	SnapshotMark mark;			/* the snapshot that the model was read by */
 	MillraceModel model;
 } CacheEntry;
 
@@ -70,14 +75,18 @@ static HTAB *entries = NULL;
 static MemoryContext entry_context = NULL;
 static uint64 generation = 1;	/* goes up with every message that concerns the cache */
 static uint64 entries_generation = 0;	/* the generation that the entries belong to */
-static Oid	watched_tables[3];
+static Oid	watched_tables[4];
 static SnapshotMark last_mark;
 
 /* A table changed: ours, or any */
 static void
 on_table_change(Datum argument, Oid table)
 {
-	if (table == InvalidOid || table == watched_tables[0] || table == watched_tables[1] || table == watched_tables[2])
+	bool		watched = table == InvalidOid;
+
+	for (int i = 0; i < lengthof(watched_tables); i++)
+		watched |= table == watched_tables[i];
+	if (watched)
 		generation++;
 }
 
@@ -105,7 +114,7 @@ active_mark(void)
 		.transaction = MyProc->lxid,
 		.xmin = snapshot->xmin,
 		.xmax = snapshot->xmax,
-		.running = snapshot->xcnt,
+		.running = snapshot->xcnt + (snapshot->takenDuringRecovery ? snapshot->subxcnt : 0),
 		.command = snapshot->curcid
 	};
 
@@ -117,6 +126,32 @@ same_mark(const SnapshotMark *a, const SnapshotMark *b)
 {
 	return a->transaction == b->transaction && a->xmin == b->xmin && a->xmax == b->xmax &&
 		a->running == b->running && a->command == b->command;
+}
+
+/*
+ * Whether a snapshot may see less than another. The bounds only ever move up,
+ * and between equal bounds transactions only ever end. Told too often, it
+ * costs a look at the tables.
+ */
+static bool
+older_mark(const SnapshotMark *a, const SnapshotMark *b)
+{
+	if (a->transaction == b->transaction && a->command < b->command)
+		return true;
+	if (a->xmax != b->xmax)
+		return TransactionIdPrecedes(a->xmax, b->xmax);
+	if (a->xmin != b->xmin)
+		return TransactionIdPrecedes(a->xmin, b->xmin);
+	return a->running > b->running;
+}
+
+/* Whether a model that a lookup gave, and that is not provisional, still serves the active snapshot of the latest generation */
+bool
+millrace_cache_serves(const MillraceModel *model)
+{
+	const CacheEntry *entry = (const CacheEntry *) ((const char *) model - offsetof(CacheEntry, model));
+
+	return !older_mark(&last_mark, &entry->mark);
 }
 
 /*
@@ -244,6 +279,7 @@ watch_tables(void)
 	watched_tables[0] = get_relname_relid("projects", schema);
 	watched_tables[1] = get_relname_relid("deployments", schema);
 	watched_tables[2] = get_relname_relid("models", schema);
+	watched_tables[3] = get_relname_relid("tasks", schema);
 }
 
 /* The state of the tables as they are now, in one word; NULL when it cannot be told or is none */
@@ -323,7 +359,11 @@ millrace_cache_lookup(const MillraceModelName *name)
 
 	refresh_entries();
 	entry = hash_search(entries, &key, HASH_FIND, NULL);
-	if (entry != NULL && (!entry->model.provisional || same_mark(&entry->mark, &mark)))
+	if (entry != NULL && !older_mark(&mark, &entry->mark))
+		return &entry->model;
+	key.provisional = true;
+	entry = hash_search(entries, &key, HASH_FIND, NULL);
+	if (entry != NULL && same_mark(&entry->mark, &mark))
 		return &entry->model;
 
 	before = generation;
@@ -331,6 +371,7 @@ millrace_cache_lookup(const MillraceModelName *name)
 	/* A message that came while reading may be about what was read before it. */
 	fresh.model.provisional |= generation != before;
 	refresh_entries();
+	key.provisional = fresh.model.provisional;
 	entry = hash_search(entries, &key, HASH_ENTER, NULL);
 	fresh.key = key;
 	*entry = fresh;

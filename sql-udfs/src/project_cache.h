@@ -27,6 +27,7 @@ typedef struct MillraceModelName
 
 extern void millrace_cache_init(void);
 extern uint64 millrace_cache_generation(void);
+extern bool millrace_cache_serves(const MillraceModel *model);
 extern MillraceModel *millrace_cache_lookup(const MillraceModelName *name);
 extern MillraceModel *millrace_model_copy(const MillraceModel *model);
 

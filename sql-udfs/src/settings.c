@@ -44,7 +44,7 @@ millrace_settings_define(void)
 							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomEnumVariable("ml.on_error",
 							 "What a prediction does with a row that cannot be scored: abort the statement or answer NULL.",
-							 "NULL answers are counted in one warning per statement. Option on_error of a project goes first.",
+							 "NULL answers are counted in one warning per statement. Option on_error of a task, then of a project, goes first.",
 							 &millrace_on_error, MILLRACE_ON_ERROR_ABORT, on_error_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("ml");

@@ -160,7 +160,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION ml.define_task(text, regclass, text, text[], text[], text, jsonb) IS
-	'Says what a project learns: the label y_column_name of a table from its features (NULL: all columns but the key and the label). key_columns default to the primary key. Returns the project id. Defining again replaces the definition.';
+	'Says what a project learns: the label y_column_name of a table from its features (NULL: all columns but the key and the label). key_columns default to the primary key. options: {"on_error": "abort" | "null"} goes before that of the project. Returns the project id. Defining again replaces the definition.';
 
 CREATE FUNCTION ml._describe_task(caller ml.caller, project_name text)
 	RETURNS TABLE (ordinal int, column_name text, role text, pg_type text, nullable boolean, preprocess jsonb)

@@ -1,5 +1,13 @@
 -- Predictions. The C functions find the model with the functions below, once per session and deployment.
 
+-- What a row that cannot be scored does: as the task says, or else the project; NULL leaves it to the session.
+CREATE FUNCTION ml._on_error(project ml.projects) RETURNS text LANGUAGE sql STABLE
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+	SELECT coalesce((SELECT t.options ->> 'on_error' FROM ml.tasks t WHERE t.project_id = project.project_id),
+		project.options ->> 'on_error')
+$$;
+
 -- The model that predicts for a project; token changes with whatever the answer depends on.
 CREATE FUNCTION ml._resolve_project(caller ml.caller, project_name text)
 	RETURNS TABLE (project text, on_error text, model_id bigint, uri text, sha256 text, bytes bigint, token text)
@@ -18,7 +26,7 @@ BEGIN
 				ELSE 'Train one with ml.train() and follow it with ml.run_status().' END;
 	END IF;
 	RETURN QUERY
-	SELECT owning.name, owning.options ->> 'on_error', m.model_id, m.uri, m.sha256, m.bytes, ml._project_token(project_name)
+	SELECT owning.name, ml._on_error(owning), m.model_id, m.uri, m.sha256, m.bytes, ml._project_token(project_name)
 	FROM ml.models m WHERE m.model_id = deployed_id;
 END
 $$;
@@ -26,7 +34,8 @@ $$;
 CREATE FUNCTION ml._project_token(project_name text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
 	SET search_path = pg_catalog, ml, pg_temp
 AS $$
-	SELECT p.xmin || ' ' || (SELECT max(d.deployment_id) FROM ml.deployments d WHERE d.project_id = p.project_id) || ' ' || m.xmin
+	SELECT p.xmin || ' ' || coalesce((SELECT t.xmin::text FROM ml.tasks t WHERE t.project_id = p.project_id), '-')
+		|| ' ' || (SELECT max(d.deployment_id) FROM ml.deployments d WHERE d.project_id = p.project_id) || ' ' || m.xmin
 	FROM ml.projects p JOIN ml.models m ON m.model_id = ml._deployed_model(p.project_id)
 	WHERE p.name = project_name
 $$;
@@ -43,14 +52,15 @@ DECLARE
 BEGIN
 	SELECT p.* INTO owning FROM ml.projects p WHERE p.project_id = chosen.project_id;
 	RETURN QUERY
-	SELECT owning.name, owning.options ->> 'on_error', chosen.model_id, chosen.uri, chosen.sha256, chosen.bytes, ml._model_token(wanted_id);
+	SELECT owning.name, ml._on_error(owning), chosen.model_id, chosen.uri, chosen.sha256, chosen.bytes, ml._model_token(wanted_id);
 END
 $$;
 
 CREATE FUNCTION ml._model_token(wanted_id bigint) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
 	SET search_path = pg_catalog, ml, pg_temp
 AS $$
-	SELECT p.xmin || ' ' || m.xmin FROM ml.models m JOIN ml.projects p USING (project_id) WHERE m.model_id = wanted_id
+	SELECT p.xmin || ' ' || coalesce((SELECT t.xmin::text FROM ml.tasks t WHERE t.project_id = p.project_id), '-') || ' ' || m.xmin
+	FROM ml.models m JOIN ml.projects p USING (project_id) WHERE m.model_id = wanted_id
 $$;
 
 CREATE FUNCTION ml.predict(project_name text, features double precision[]) RETURNS double precision

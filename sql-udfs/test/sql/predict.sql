@@ -30,6 +30,20 @@ ROLLBACK;
 EXECUTE ask;
 INSERT INTO ml.deployments (project_id, model_id, strategy, deployed_by) VALUES (:project, 2001, 'specific', current_user);
 EXECUTE ask;
+-- A cursor keeps seeing what it saw when it was opened, whatever later statements have found
+DELETE FROM ml.deployments;
+BEGIN;
+DECLARE before CURSOR FOR SELECT ml.predict('flowers', ARRAY[1.0]);
+INSERT INTO ml.deployments (project_id, model_id, strategy, deployed_by) VALUES (:project, 2001, 'specific', current_user);
+DECLARE after CURSOR FOR SELECT ml.predict('flowers', ARRAY[1.0]);
+SAVEPOINT deployed;
+EXECUTE ask;
+ROLLBACK TO deployed;
+FETCH before;
+ROLLBACK TO deployed;
+FETCH after;
+COMMIT;
+INSERT INTO ml.deployments (project_id, model_id, strategy, deployed_by) VALUES (:project, 2001, 'specific', current_user);
 UPDATE ml.projects SET name = 'roses' WHERE name = 'flowers';
 EXECUTE ask;
 UPDATE ml.projects SET name = 'flowers' WHERE name = 'roses';
@@ -103,6 +117,16 @@ UPDATE ml.projects SET options = '{"on_error": "abort"}';
 SELECT ml.predict('flowers', NULL::float8[]);
 RESET ml.on_error;
 UPDATE ml.projects SET options = '{"on_error": "null"}';
+SELECT ml.predict('flowers', NULL::float8[]);
+-- The task goes first
+SELECT ml.define_task('flowers', 'flowers', 'kind', options => '{"on_error": "abort"}') > 0 AS defined;
+SELECT ml.predict('flowers', NULL::float8[]);
+SELECT ml.predict(2001, NULL::float8[]);
+SELECT ml.define_task('flowers', 'flowers', 'kind', options => '{"on_error": "null"}') > 0 AS defined;
+UPDATE ml.projects SET options = '{"on_error": "abort"}';
+SELECT ml.predict('flowers', NULL::float8[]);
+SELECT ml.predict(2001, NULL::float8[]);
+DELETE FROM ml.tasks;
 SELECT ml.predict('flowers', NULL::float8[]);
 
 -- The gateway's absence in full
