@@ -4,8 +4,8 @@ import org.apache.flink.table.data.GenericRowData;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the change stream carries: the change of one row, a snapshot request, or the news that a table's initial load has been
- * joined with the log. Rows have the lake table's columns in order, in Flink's internal types.
+ * What the change stream carries: the change of one row, a snapshot request, the news that a table's initial load has been
+ * joined with the log, or that a table was truncated. Rows have the lake table's columns in order, in Flink's internal types.
  *
  * @param kind which of them; the rows are set for {@link Kind#ROW} only
  * @param relation the captured table, quoted as SQL quotes it
@@ -26,7 +26,8 @@ public record Change(
     public enum Kind {
         ROW(0),
         REQUEST(1),
-        CAUGHT_UP(2);
+        CAUGHT_UP(2),
+        TRUNCATED(3);
 
         private final int code;
 
@@ -44,6 +45,7 @@ public record Change(
                 case 0 -> ROW;
                 case 1 -> REQUEST;
                 case 2 -> CAUGHT_UP;
+                case 3 -> TRUNCATED;
                 default -> throw new IllegalArgumentException("change kind must be known: code=" + code);
             };
         }
@@ -58,6 +60,11 @@ public record Change(
     /** Request {@code requestId} for a snapshot of {@code relation}. */
     public static Change request(String relation, long lsn, long requestId) {
         return new Change(Kind.REQUEST, relation, lsn, requestId, null, null);
+    }
+
+    /** All rows of {@code relation} vanished at once. */
+    public static Change truncated(String relation, long lsn) {
+        return new Change(Kind.TRUNCATED, relation, lsn, 0, null, null);
     }
 
     /** From here on the stream of {@code relation} is the table as it was at {@code lsn}. */

@@ -3,6 +3,7 @@ package io.millrace.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.millrace.jobs.FlinkRest;
+import io.millrace.jobs.FlinkRestException;
 import io.millrace.lake.testing.TestingPostgres;
 import java.net.URI;
 import java.nio.file.Path;
@@ -229,6 +230,10 @@ class CaptureIT {
             }
         });
         writer.start();
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .ignoreException(FlinkRestException.class)
+                .until(() -> completedCheckpoints() > 0);
         for (int kill = 0; kill < 3; kill++) {
             long completed = completedCheckpoints();
             Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> completedCheckpoints() > completed + 2);
@@ -362,7 +367,10 @@ class CaptureIT {
         long first = snapshot("customers", "churned");
         postgres.execute("REVOKE ALL ON customers FROM ml_worker");
         start(null, "public.customers");
-        Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> restarts() >= 5);
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(2))
+                .ignoreException(FlinkRestException.class)
+                .until(() -> restarts() >= 5);
         assertThat(id(postgres.query("SELECT count(*) FROM pg_stat_activity WHERE usename = 'millrace_worker'")))
                 .isLessThan(25);
         postgres.execute("GRANT SELECT ON customers TO ml_worker");

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -136,6 +137,51 @@ class SupervisorIT {
 
         postgres.execute("SELECT ml.release_table('one')");
         Awaitility.await().atMost(LIMIT).until(() -> slotCount().equals("0"));
+    }
+
+    @Test
+    void tablesThatComeAndGoUnderLoadLoseAndDoubleNothing() throws Exception {
+        postgres.execute(
+                "CREATE TABLE one (id int PRIMARY KEY, a float8, label int)",
+                "INSERT INTO one SELECT i, i, i % 3 FROM generate_series(1, 5000) i",
+                "CREATE TABLE two (id int PRIMARY KEY, b text, label int)",
+                "INSERT INTO two SELECT i, 'text ' || i, i % 3 FROM generate_series(1, 30000) i");
+        lake.awaitReady(snapshot("one", "label"));
+        lake.awaitStatus("public.one", "streaming");
+        AtomicBoolean writing = new AtomicBoolean(true);
+        Thread writer = new Thread(() -> write(writing));
+        writer.start();
+        try {
+            lake.awaitReady(snapshot("two", "label"));
+            lake.awaitStatus("public.two", "streaming");
+            lake.awaitReady(snapshot("one", "label"));
+        } finally {
+            writing.set(false);
+            writer.join();
+        }
+        assertSnapshotEqualsTable(snapshot("one", "label"), "public.one", "one");
+        assertSnapshotEqualsTable(snapshot("two", "label"), "public.two", "two");
+
+        postgres.execute("TRUNCATE one", "INSERT INTO one VALUES (7, 7, 7), (8, 8, 8)");
+        assertSnapshotEqualsTable(snapshot("one", "label"), "public.one", "one");
+        postgres.execute("DELETE FROM two WHERE id < 10");
+        assertSnapshotEqualsTable(snapshot("two", "label"), "public.two", "two");
+    }
+
+    /** Inserts, updates and deletes in both tables, a transaction at a time. */
+    private void write(AtomicBoolean writing) {
+        int key = 100_000;
+        while (writing.get()) {
+            int from = key;
+            key += 10;
+            int digit = key / 10 % 50;
+            postgres.execute(
+                    "INSERT INTO one SELECT i, 0, 0 FROM generate_series(" + from + ", " + (key - 1) + ") i",
+                    "INSERT INTO two SELECT i, 'new', 0 FROM generate_series(" + from + ", " + (key - 1) + ") i",
+                    "UPDATE one SET a = a + 1 WHERE id % 50 = " + digit,
+                    "UPDATE two SET b = b || '.' WHERE id % 500 = " + digit,
+                    "DELETE FROM two WHERE id % 1000 = " + digit);
+        }
     }
 
     @Test

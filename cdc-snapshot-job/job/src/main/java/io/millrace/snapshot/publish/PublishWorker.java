@@ -95,20 +95,28 @@ final class PublishWorker {
 
     /** Says that the table's initial load has been joined with the log, in a complete checkpoint. */
     void announceStreaming(String relation) {
-        announceStreaming(relation, 0);
+        announce(() -> rows.streaming(relation), relation, 0);
     }
 
-    private void announceStreaming(String relation, int failures) {
+    /** Says that the table was truncated and has to be loaded again. */
+    void announceTruncated(String relation) {
+        announce(() -> rows.reload(relation), relation, 0);
+    }
+
+    /** An update of the database that must arrive. */
+    @FunctionalInterface
+    private interface Announcement {
+        void run() throws SQLException;
+    }
+
+    private void announce(Announcement announcement, String relation, int failures) {
         schedule(
                 () -> {
                     try {
-                        rows.streaming(relation);
+                        announcement.run();
                     } catch (SQLException e) {
-                        LOG.info(
-                                "table cannot be announced as streaming: relation={}, cause={}",
-                                relation,
-                                e.getMessage());
-                        announceStreaming(relation, failures + 1);
+                        LOG.info("status cannot be announced: relation={}, cause={}", relation, e.getMessage());
+                        announce(announcement, relation, failures + 1);
                     }
                 },
                 failures == 0 ? 0 : pauseMillis(failures));

@@ -79,6 +79,7 @@ public final class SnapshotPublisher extends ProcessFunction<Change, Void>
         // A restored checkpoint was complete, whether or not the job lived to hear it.
         restored.ifPresent(checkpointId -> answering.answer(ledger.restoredFrom(checkpointId)));
         ledger.caughtUp().forEach(answering::announceStreaming);
+        ledger.truncated().forEach(answering::announceTruncated);
         refreshHurry();
         answering.pulse(IDLE_PULSE_MILLIS, () -> hurry);
     }
@@ -88,9 +89,12 @@ public final class SnapshotPublisher extends ProcessFunction<Change, Void>
         switch (change.kind()) {
             case ROW -> ledger.rowChanged(change.relation());
             case REQUEST -> requested(change);
+            case TRUNCATED -> truncated(change.relation());
             case CAUGHT_UP -> {
                 ledger.caughtUp(change.relation(), change.lsn());
-                catchingUp.put(change.relation(), 0L);
+                if (ledger.hasCaughtUp(change.relation())) {
+                    catchingUp.put(change.relation(), 0L);
+                }
                 refreshHurry();
             }
         }
@@ -100,6 +104,14 @@ public final class SnapshotPublisher extends ProcessFunction<Change, Void>
         ledger.requested(change.relation(), change.lsn(), change.requestId());
         if (!ledger.hasCaughtUp(change.relation()) && worker != null) {
             worker.announceLoading(change.requestId());
+        }
+    }
+
+    private void truncated(String relation) {
+        ledger.truncated(relation);
+        catchingUp.remove(relation);
+        if (worker != null) {
+            worker.announceTruncated(relation);
         }
     }
 

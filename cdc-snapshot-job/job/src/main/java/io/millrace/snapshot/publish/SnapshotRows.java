@@ -111,6 +111,14 @@ final class SnapshotRows implements Serializable {
         }
     }
 
+    /** The table must leave the change job and be loaded again. */
+    void reload(String relation) throws SQLException {
+        try (Connection connection = database.open("snapshot")) {
+            CapturedTables.advance(connection, relation, "streaming", "requested");
+            CapturedTables.advance(connection, relation, "loading", "requested");
+        }
+    }
+
     /** Moves the log on, so that its reader learns how far it is even when no captured table changes. */
     void pulse() throws SQLException {
         try (Connection connection = database.open("snapshot");

@@ -1,12 +1,10 @@
 package io.millrace.snapshot.source;
 
 import io.millrace.snapshot.Change;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.apache.flink.api.connector.source.SourceOutput;
 import org.apache.flink.cdc.connectors.base.source.meta.offset.Offset;
 import org.apache.flink.cdc.connectors.base.source.meta.offset.OffsetFactory;
@@ -23,10 +21,11 @@ import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.source.So
 import org.jspecify.annotations.Nullable;
 
 /*
- * An initial load is read in chunks, each as the table was at the chunk's own moment (its high watermark), and the log starts at
- * the earliest of them. Until the log has passed the latest, the emitted rows are a mix of moments: true in the end, but not the
- * table at any one position. So a table is announced as caught up only when the log's position has passed its last chunk. The
- * position is looked at on heartbeats alone, because these come between transactions.
+ * An initial load is read in chunks, each as the table was at its own moment, while changes go on. The log is read from before the
+ * first chunk, so it repeats changes that some chunks hold already: until it has passed the moment at which it was started, when all
+ * chunks had been read, an emitted table is true in the end but not at any one position. The same holds when the log is wound back
+ * because another table was added. Until then the rows of a table are replaced rather than inserted, and only then is the table
+ * announced as caught up. The position is looked at on heartbeats alone, because these come between transactions.
  */
 /** Emits changes, announces tables that have caught up with the log, and sets the {@link Boundary} behind what must be last. */
 final class BoundaryEmitter extends IncrementalSourceRecordEmitter<Change> {
@@ -34,8 +33,7 @@ final class BoundaryEmitter extends IncrementalSourceRecordEmitter<Change> {
     private final Captured captured;
     private final Boundary boundary;
     private final Set<String> announced = new HashSet<>();
-    private @Nullable StreamSplitState known;
-    private Map<String, Offset> lastChunks = new HashMap<>();
+    private @Nullable Offset repeatedUntil;
 
     BoundaryEmitter(
             ChangeDeserializer changes,
@@ -47,6 +45,12 @@ final class BoundaryEmitter extends IncrementalSourceRecordEmitter<Change> {
         this.changes = changes;
         this.captured = captured;
         this.boundary = boundary;
+    }
+
+    /** The log starts, perhaps again; what it brings up to {@code now} may have been emitted before. */
+    void logStarts(Offset now) {
+        repeatedUntil = now;
+        changes.repeating(true);
     }
 
     @Override
@@ -78,36 +82,30 @@ final class BoundaryEmitter extends IncrementalSourceRecordEmitter<Change> {
     }
 
     private void announce(StreamSplitState split, SourceOutput<Change> output) {
-        if (split != known) {
-            known = split;
-            lastChunks = lastChunks(split);
-        }
         Offset position = split.getStartingOffset();
-        if (lastChunks.isEmpty() || position == null) {
+        if (repeatedUntil == null || position == null || !position.isAtOrAfter(repeatedUntil)) {
             return;
         }
-        Iterator<Map.Entry<String, Offset>> waiting = lastChunks.entrySet().iterator();
-        while (waiting.hasNext()) {
-            Map.Entry<String, Offset> table = waiting.next();
-            if (position.isAtOrAfter(table.getValue())) {
-                long lsn = ((PostgresOffset) position).getLsn().asLong();
-                output.collect(Change.caughtUp(table.getKey(), lsn));
-                announced.add(table.getKey());
-                waiting.remove();
+        repeatedUntil = null;
+        changes.repeating(false);
+        long lsn = ((PostgresOffset) position).getLsn().asLong();
+        for (String relation : loaded(split)) {
+            if (announced.add(relation)) {
+                output.collect(Change.caughtUp(relation, lsn));
                 boundary.reached();
             }
         }
     }
 
-    private Map<String, Offset> lastChunks(StreamSplitState split) {
-        Map<String, Offset> last = new HashMap<>();
+    private Set<String> loaded(StreamSplitState split) {
+        Set<String> relations = new TreeSet<>();
         for (FinishedSnapshotSplitInfo chunk : split.toSourceSplit().getFinishedSnapshotSplitInfos()) {
             String relation = captured.relation(
                     chunk.getTableId().schema(), chunk.getTableId().table());
-            if (relation != null && !announced.contains(relation)) {
-                last.merge(relation, chunk.getHighWatermark(), (a, b) -> a.isAfter(b) ? a : b);
+            if (relation != null) {
+                relations.add(relation);
             }
         }
-        return last;
+        return relations;
     }
 }

@@ -1,7 +1,6 @@
 package io.millrace.snapshot.source;
 
 import io.debezium.relational.TableId;
-import io.millrace.snapshot.Change;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -9,29 +8,32 @@ import java.util.function.Supplier;
 import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.cdc.connectors.base.config.JdbcSourceConfig;
 import org.apache.flink.cdc.connectors.base.dialect.DataSourceDialect;
+import org.apache.flink.cdc.connectors.base.source.meta.offset.Offset;
 import org.apache.flink.cdc.connectors.base.source.meta.split.FinishedSnapshotSplitInfo;
-import org.apache.flink.cdc.connectors.base.source.meta.split.SourceRecords;
 import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitBase;
 import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitSerializer;
-import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitState;
 import org.apache.flink.cdc.connectors.base.source.meta.split.StreamSplit;
 import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceReaderContext;
 import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceSplitReader;
+import org.apache.flink.cdc.connectors.postgres.source.PostgresDialect;
 import org.apache.flink.cdc.connectors.postgres.source.reader.PostgresSourceReader;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.connector.base.source.reader.RecordEmitter;
 import org.apache.flink.connector.base.source.reader.synchronization.FutureCompletingBlockingQueue;
 import org.apache.flink.core.io.InputStatus;
 
 /** The connector's reader, held at each {@link Boundary}. */
 @SuppressWarnings({"rawtypes", "unchecked", "try"}) // the connector's reader is raw, and closing may be interrupted
 final class BoundaryReader extends PostgresSourceReader {
+    /** Offsets have it once a message of the log has been processed. */
+    private static final String PROCESSED = "lsn_proc";
+
+    private final BoundaryEmitter emitter;
     private final Boundary boundary;
     private final Captured captured;
 
     BoundaryReader(
             Supplier<IncrementalSourceSplitReader<JdbcSourceConfig>> splitReaders,
-            RecordEmitter<SourceRecords, Change, SourceSplitState> emitter,
+            BoundaryEmitter emitter,
             Configuration configuration,
             IncrementalSourceReaderContext context,
             JdbcSourceConfig sourceConfig,
@@ -48,6 +50,7 @@ final class BoundaryReader extends PostgresSourceReader {
                 sourceConfig,
                 splitSerializer,
                 dialect);
+        this.emitter = emitter;
         this.captured = captured;
         this.boundary = boundary;
     }
@@ -56,9 +59,36 @@ final class BoundaryReader extends PostgresSourceReader {
     public void addSplits(List splits) {
         List<SourceSplitBase> named = new ArrayList<>();
         for (SourceSplitBase split : (List<SourceSplitBase>) splits) {
-            named.add(split.isStreamSplit() ? withNames(split.asStreamSplit()) : split);
+            named.add(split.isStreamSplit() ? log(split.asStreamSplit()) : split);
         }
         super.addSplits(named);
+    }
+
+    private StreamSplit log(StreamSplit split) {
+        StreamSplit named = withNames(split);
+        if (named.isSuspended() || !named.isCompletedSplit()) {
+            return named;
+        }
+        PostgresDialect dialect = (PostgresDialect) this.dialect;
+        emitter.logStarts(dialect.displayCurrentOffset((JdbcSourceConfig) sourceConfig));
+        boolean begun = named.getStartingOffset().getOffset().containsKey(PROCESSED);
+        return begun ? named : startingAt(named, dialect.displayCommittedOffset((JdbcSourceConfig) sourceConfig));
+    }
+
+    /**
+     * The first log starts where the slot was made, before any chunk was read. A chunk's own position would be too late: a
+     * transaction may have written its commit before that position and have become visible only after the chunk was read.
+     */
+    private static StreamSplit startingAt(StreamSplit split, Offset position) {
+        return new StreamSplit(
+                split.splitId(),
+                position.isBefore(split.getStartingOffset()) ? position : split.getStartingOffset(),
+                split.getEndingOffset(),
+                split.getFinishedSnapshotSplitInfos(),
+                split.getTableSchemas(),
+                split.getTotalFinishedSplitSize(),
+                split.isSuspended(),
+                split.isSnapshotCompleted());
     }
 
     /** Chunks come with their table's name written without quotes; one with a dot in it is read wrongly. */

@@ -23,6 +23,7 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
     private transient @Nullable IdentityHashMap<Schema, RowConverter> logConverters;
     private transient @Nullable IdentityHashMap<Schema, RowConverter> readConverters;
     private transient long chunkLsn;
+    private transient boolean repeating;
 
     ChangeDeserializer(Captured captured) {
         this.captured = captured;
@@ -31,6 +32,11 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
     /** Sets the position of the rows that follow and were read from their table: the one at which they are its rows. */
     void chunkAt(long lsn) {
         chunkLsn = lsn;
+    }
+
+    /** Whether inserted rows may be there already, because the log repeats what was emitted. */
+    void repeating(boolean value) {
+        repeating = value;
     }
 
     @Override
@@ -54,9 +60,15 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
         if (route == null) {
             return;
         }
+        String operation = value.getString("op");
+        if (operation.equals("t")) {
+            out.collect(Change.truncated(route.relation(), lsn));
+            return;
+        }
         Struct gone = value.getStruct("before");
-        if (gone == null && "u".equals(value.getString("op"))) {
-            // Without a full replica identity the old row is left out when its key stayed the same.
+        boolean mayExist = operation.equals("u") || (operation.equals("c") && repeating);
+        if (gone == null && mayExist) {
+            // Without a full replica identity an update's old row is left out when its key stayed the same.
             gone = value.getStruct("after");
         }
         GenericRowData before = convert(route, gone, lsn, read);

@@ -54,7 +54,9 @@ public final class ChangeSource extends PostgresIncrementalSource<Change> {
         config.fetchSize(settings.fetchRows());
         config.connectionPoolSize(4);
         config.closeIdleReaders(false);
-        config.skipSnapshotBackfill(false);
+        // Chunks are not reconciled with the log one by one, which would take a replication slot for each: see
+        // BoundaryEmitter.
+        config.skipSnapshotBackfill(true);
         config.heartbeatInterval(Duration.ofMillis(settings.heartbeatMillis()));
         return new ChangeSource(config, captured, new NamingDialect(config.create(0)));
     }
@@ -68,7 +70,10 @@ public final class ChangeSource extends PostgresIncrementalSource<Change> {
         // The message itself is of no interest: that the position moved past it is.
         properties.setProperty("message.prefix.exclude.list", ".*");
         properties.setProperty("poll.interval.ms", "50");
-        properties.setProperty("slot.max.retries", "3");
+        properties.setProperty("truncate.handling.mode", "include");
+        // A slot stays busy for a moment after its reader is gone.
+        properties.setProperty("slot.max.retries", "20");
+        properties.setProperty("slot.retry.delay.ms", "500");
         return properties;
     }
 

@@ -186,6 +186,10 @@ final class Supervisor {
                     config.job().slotName());
             from = null;
         }
+        if (from == null) {
+            // Tables are loaded from now on: older log is of no use.
+            Slots.drop(connection, config.job().slotName());
+        }
         Set<String> kept = new TreeSet<>(from == null ? Set.of() : state.relations());
         String job = UUID.randomUUID().toString().replace("-", "");
         try (Lake lake = Lake.open(lakeConfig)) {
