@@ -28,6 +28,12 @@ static struct
 static void
 connect_error(const char *path)
 {
+	if (errno == EACCES || errno == EPERM)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("the region of the gateway is not accessible"),
+				 errdetail("Could not connect to socket \"%s\": %m.", path),
+				 errhint(MILLRACE_REGION_ACCESS_HINT)));
 	ereport(ERROR,
 			(errcode(ERRCODE_CANNOT_CONNECT_NOW),
 			 errmsg("the gateway is not running"),

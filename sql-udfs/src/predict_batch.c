@@ -58,9 +58,9 @@ open_result(FunctionCallInfo fcinfo, TupleDesc *descriptor)
 	return result->setResult;
 }
 
-/* Sends some rows of a batch */
-static MillraceRequest *
-send_rows(BatchStream *stream, Batch *batch, int first, int count)
+/* A message about some rows of a batch */
+static MillraceMessage
+message_of_rows(const BatchStream *stream, const Batch *batch, int first, int count)
 {
 	int			start = batch->offsets[first];
 	int			end = first + count < batch->row_count ? batch->offsets[first + count] : batch->rows.len;
@@ -77,15 +77,16 @@ send_rows(BatchStream *stream, Batch *batch, int first, int count)
 		.rows_length = end - start
 	};
 
-	return millrace_request_start(&message);
+	return message;
 }
 
-/* Sends a batch on its way */
-static void
-send_batch(BatchStream *stream, Batch *batch)
+/* Sends some rows of a batch, waiting for a slot */
+static MillraceRequest *
+send_rows(BatchStream *stream, Batch *batch, int first, int count)
 {
-	batch->request = send_rows(stream, batch, 0, batch->row_count);
-	stream->count++;
+	MillraceMessage message = message_of_rows(stream, batch, first, count);
+
+	return millrace_request_start(&message);
 }
 
 /* Adds one answered row to the result */
@@ -165,6 +166,22 @@ finish_oldest(BatchStream *stream)
 	MemoryContextReset(batch->context);
 	stream->first = (stream->first + 1) % MILLRACE_BATCH_IN_FLIGHT;
 	stream->count--;
+}
+
+/*
+ * Sends a batch on its way. While others are, it takes a slot only if one is
+ * free: answers that wait to be read hold slots that other sessions wait for.
+ */
+static void
+send_batch(BatchStream *stream, Batch *batch)
+{
+	MillraceMessage message = message_of_rows(stream, batch, 0, batch->row_count);
+
+	while (stream->count > 0 && (batch->request = millrace_request_try_start(&message)) == NULL)
+		finish_oldest(stream);
+	if (batch->request == NULL)
+		batch->request = millrace_request_start(&message);
+	stream->count++;
 }
 
 /* The batch that is being filled; waits for the oldest when all are on their way */

@@ -1,6 +1,7 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,10 +41,10 @@ file_error(const char *path)
 {
 	if (errno == EACCES || errno == EPERM)
 		ereport(ERROR,
-				(errcode(ERRCODE_CANNOT_CONNECT_NOW),
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("the region of the gateway is not accessible"),
 				 errdetail("Could not open file \"%s\": %m.", path),
-				 errhint("Run PostgreSQL and the gateway as one operating system user, or make the user of PostgreSQL a member of the group named by region-group in gateway.properties.")));
+				 errhint(MILLRACE_REGION_ACCESS_HINT)));
 	ereport(ERROR,
 			(errcode(ERRCODE_CANNOT_CONNECT_NOW),
 			 errmsg("the gateway is not running"),
@@ -62,6 +63,50 @@ layout_error(const char *detail)
 			 errhint("Restart the gateway: it makes a new region.")));
 }
 
+/* Whether this process is in a group */
+static bool
+in_group(gid_t group)
+{
+	gid_t		groups[NGROUPS_MAX];
+	int			count = getgroups(lengthof(groups), groups);
+
+	if (group == getegid())
+		return true;
+	for (int i = 0; i < count; i++)
+	{
+		if (groups[i] == group)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Raises for a directory in which a stranger may have put the files: what the
+ * gateway answers is checked, but what is sent to it are rows of tables. The
+ * gateway runs as our user, as root, or as one that shares a group with us.
+ */
+static void
+directory_check(void)
+{
+	struct stat status;
+	const char *reason = NULL;
+
+	if (stat(millrace_region_dir, &status) != 0)
+		return;					/* opening the layout says why */
+	if (!S_ISDIR(status.st_mode))
+		reason = "It is not a directory.";
+	else if (status.st_mode & S_IWOTH)
+		reason = "Everybody may write into it.";
+	else if (status.st_uid != 0 && status.st_uid != geteuid() && !in_group(status.st_gid))
+		reason = "It belongs to another operating system user, and not to a group of PostgreSQL's user.";
+	if (reason != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CANNOT_CONNECT_NOW),
+				 errmsg("region directory \"%s\" is not trusted", millrace_region_dir),
+				 errdetail_internal("%s", reason),
+				 errhint(MILLRACE_REGION_ACCESS_HINT)));
+}
+
 /* Reads and checks layout.bin */
 static void
 layout_read(void)
@@ -71,6 +116,7 @@ layout_read(void)
 	ssize_t		length;
 	pg_crc32c	crc;
 
+	directory_check();
 	snprintf(path, sizeof(path), "%s/%s", millrace_region_dir, MILLRACE_REGION_FILE_NAME);
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)

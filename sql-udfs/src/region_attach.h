@@ -42,6 +42,10 @@ typedef enum MillraceGatewayState
 
 extern MillraceRegion millrace_region;
 
+/* What to do when the operating system denies access to the region; for errhint */
+#define MILLRACE_REGION_ACCESS_HINT \
+	"Run PostgreSQL and the gateway as one operating system user, or make the user of PostgreSQL a member of the group named by region-group in gateway.properties."
+
 extern void millrace_region_attach(void);
 extern void millrace_region_detach(void);
 extern bool millrace_region_replaced(void);

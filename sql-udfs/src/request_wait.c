@@ -25,6 +25,8 @@ struct MillraceRequest
 	uint64_t	word;			/* state word of the claim */
 	int			nest_level;		/* of the (sub)transaction that must give the slot back */
 	int64		deadline_nanos;
+	bool		given_up;		/* its slot was needed elsewhere: it is sent again when it is awaited */
+	bool		taken;			/* its answer is being read */
 	bool		with_descriptor;	/* sent with the latest attempt */
 	bool		with_reference;
 	MillraceMessage message;
@@ -150,6 +152,27 @@ check_length(const MillraceMessage *message, size_t length)
 						   length, message->row_count, millrace_region.request_slab_length)));
 }
 
+/*
+ * Gives back the slots of this backend's other requests that are answered but
+ * not read. Waiting for a slot while holding some is how many backends wait
+ * for each other; asking once more costs only time.
+ */
+static void
+give_up_answered(const MillraceRequest *waiting)
+{
+	for (int i = 0; i < MILLRACE_REQUEST_LIMIT; i++)
+	{
+		MillraceRequest *request = &requests[i];
+
+		if (request == waiting || !request->used || request->taken || request->slot == MILLRACE_SLOT_NONE ||
+			!millrace_slot_done(request->slot, request->word))
+			continue;
+		millrace_slot_release(request->slot, request->word);
+		request->slot = MILLRACE_SLOT_NONE;
+		request->given_up = true;
+	}
+}
+
 /* Waits for a free slot, in turns with looking at interrupts */
 static void
 claim_slot(MillraceRequest *request)
@@ -158,6 +181,7 @@ claim_slot(MillraceRequest *request)
 	{
 		int64		now = millrace_now_nanos();
 
+		give_up_answered(request);
 		if (now > request->deadline_nanos)
 			ereport(ERROR,
 					(errcode(ERRCODE_TOO_MANY_CONNECTIONS),
@@ -237,9 +261,9 @@ submit_slot(MillraceRequest *request, uint32 length)
 		millrace_doorbell_ring();
 }
 
-/* Claims a slot, fills it and hands it over */
-static void
-send_request(MillraceRequest *request)
+/* Claims a slot, fills it and hands it over. Without waiting for a slot it returns false when none is free. */
+static bool
+send_request(MillraceRequest *request, bool wait_for_slot)
 {
 	const MillraceMessage *message = &request->message;
 	size_t		length;
@@ -251,13 +275,20 @@ send_request(MillraceRequest *request)
 		(request->with_descriptor ? message->descriptor_length : 0) +
 		(request->with_reference ? message->reference_length : 0);
 	check_length(message, length);
-	claim_slot(request);
+	if (wait_for_slot)
+		claim_slot(request);
+	else
+		request->slot = millrace_slot_claim(&request->word);
+	if (request->slot == MILLRACE_SLOT_NONE)
+		return false;
+	request->given_up = false;
 	submit_slot(request, write_envelope(request));
+	return true;
 }
 
-/* Sends a message; the answer is fetched by millrace_request_finish */
-MillraceRequest *
-millrace_request_start(const MillraceMessage *message)
+/* A request of a message, not sent yet */
+static MillraceRequest *
+new_request(const MillraceMessage *message)
 {
 	MillraceRequest *request = NULL;
 
@@ -278,8 +309,31 @@ millrace_request_start(const MillraceMessage *message)
 	request->with_descriptor = false;
 	request->with_reference = message->send_reference;
 	request->message = *message;
-	send_request(request);
+	request->given_up = false;
+	request->taken = false;
 	return request;
+}
+
+/* Sends a message; the answer is fetched by millrace_request_finish */
+MillraceRequest *
+millrace_request_start(const MillraceMessage *message)
+{
+	MillraceRequest *request = new_request(message);
+
+	send_request(request, true);
+	return request;
+}
+
+/* The same for who holds slots already and had better not wait for one more: NULL when none is free */
+MillraceRequest *
+millrace_request_try_start(const MillraceMessage *message)
+{
+	MillraceRequest *request = new_request(message);
+
+	if (send_request(request, false))
+		return request;
+	millrace_request_free(request);
+	return NULL;
 }
 
 /* Looks at the slot for ml.spin_us; true when the answer has come */
@@ -311,9 +365,10 @@ check_deadline(const MillraceRequest *request)
 {
 	if (millrace_now_nanos() > request->deadline_nanos)
 		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
+				(errcode(ERRCODE_CANNOT_CONNECT_NOW),	/* not query_canceled, which WHEN OTHERS lets pass */
 				 errmsg("the gateway did not answer in time"),
-				 errdetail("ml.timeout_ms is %d.", millrace_timeout_ms)));
+				 errdetail("ml.timeout_ms is %d.", millrace_timeout_ms),
+				 errhint("Look at the gateway's log, or raise ml.timeout_ms.")));
 }
 
 /* Waits until the slot is answered. False when the gateway is gone, with the request or before it came. */
@@ -349,12 +404,17 @@ wait_until_done(MillraceRequest *request)
 static void
 await_answer(MillraceRequest *request)
 {
+	if (request->given_up)
+	{
+		request->deadline_nanos = millrace_now_nanos() + millrace_timeout_ms * INT64CONST(1000000);
+		send_request(request, true);
+	}
 	if (request->slot != MILLRACE_SLOT_NONE && wait_until_done(request))
 		return;
 	if (request->slot != MILLRACE_SLOT_NONE && millrace_region_replaced())
 	{
 		disconnect();
-		send_request(request);
+		send_request(request, true);
 		if (wait_until_done(request))
 			return;
 	}
@@ -369,10 +429,11 @@ await_answer(MillraceRequest *request)
 
 /* Takes the status and the response of an answered slot; every length read once and checked */
 static uint32
-take_answer(const MillraceRequest *request, MillraceAnswer *answer)
+take_answer(MillraceRequest *request, MillraceAnswer *answer)
 {
 	const MillraceSlotLine *line = millrace_region_slot(request->slot);
 
+	request->taken = true;
 	answer->bytes = millrace_region_response(request->slot);
 	answer->length = *(const volatile uint32_t *) &line->response_length;
 	if (answer->length > millrace_region.response_slab_length)
@@ -400,7 +461,8 @@ millrace_request_await(MillraceRequest *request, MillraceAnswer *answer)
 			return status;
 		millrace_slot_release(request->slot, request->word);
 		request->slot = MILLRACE_SLOT_NONE;
-		send_request(request);
+		request->taken = false;
+		send_request(request, true);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_PROTOCOL_VIOLATION),

@@ -39,6 +39,7 @@ extern void millrace_request_init(void);
 extern MillraceRoom millrace_request_room(void);
 extern void millrace_request_observe(void);
 extern MillraceRequest *millrace_request_start(const MillraceMessage *message);
+extern MillraceRequest *millrace_request_try_start(const MillraceMessage *message);
 extern uint32 millrace_request_await(MillraceRequest *request, MillraceAnswer *answer);
 extern MillraceAnswer millrace_request_finish(MillraceRequest *request);
 extern void millrace_request_free(MillraceRequest *request);
