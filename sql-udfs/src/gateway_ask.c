@@ -10,18 +10,24 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-/* Asks something without rows; the one value of the answer follows in the reader */
-static MillraceReader
-ask(const MillraceMessage *message, uint16 value_kind, MillraceRequest **request)
+/* Asks something without rows; the one value of the answer, in memory of its own */
+static Datum
+ask(const MillraceMessage *message, uint16 value_kind)
 {
-	MillraceReader reader;
+	MillraceRequest *request = millrace_request_start(message);
+	MillraceReader reader = millrace_answer_open(millrace_request_finish(request), value_kind, 1, message->model_key);
 	MillraceRowError error;
+	Datum		value;
 
-	*request = millrace_request_start(message);
-	reader = millrace_answer_open(millrace_request_finish(*request), value_kind, 1, message->model_key);
 	if (!millrace_answer_row(&reader, &error))
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg_internal("%s", error.message)));
-	return reader;
+	if (value_kind == MILLRACE_VALUE_BYTES)
+		value = PointerGetDatum(millrace_answer_bytes(&reader));
+	else
+		value = PointerGetDatum(millrace_answer_text(&reader));
+	millrace_answer_close(&reader);
+	millrace_request_free(request);
+	return value;
 }
 
 /* Has the gateway load, verify and warm a model; returns when it is ready and raises when it is not */
@@ -38,13 +44,8 @@ millrace_load_model(PG_FUNCTION_ARGS)
 		.reference_length = model->reference_length,
 		.send_reference = true
 	};
-	MillraceRequest *request;
-	MillraceReader reader;
 
-	reader = ask(&message, MILLRACE_VALUE_TEXT, &request);
-	millrace_answer_text(&reader);
-	millrace_answer_close(&reader);
-	millrace_request_free(request);
+	ask(&message, MILLRACE_VALUE_TEXT);
 	PG_RETURN_VOID();
 }
 
@@ -59,13 +60,8 @@ millrace_echo(PG_FUNCTION_ARGS)
 		.rows = VARDATA_ANY(payload),
 		.rows_length = VARSIZE_ANY_EXHDR(payload)
 	};
-	MillraceRequest *request;
-	MillraceReader reader = ask(&message, MILLRACE_VALUE_BYTES, &request);
-	bytea	   *answer = millrace_answer_bytes(&reader);
 
-	millrace_answer_close(&reader);
-	millrace_request_free(request);
-	PG_RETURN_BYTEA_P(answer);
+	PG_RETURN_DATUM(ask(&message, MILLRACE_VALUE_BYTES));
 }
 
 /* What the gateway says about itself: JSON */
@@ -74,13 +70,8 @@ Datum
 millrace_gateway_status(PG_FUNCTION_ARGS)
 {
 	MillraceMessage message = {.kind = MILLRACE_KIND_STATUS};
-	MillraceRequest *request;
-	MillraceReader reader = ask(&message, MILLRACE_VALUE_TEXT, &request);
-	text	   *answer = millrace_answer_text(&reader);
 
-	millrace_answer_close(&reader);
-	millrace_request_free(request);
-	PG_RETURN_TEXT_P(answer);
+	PG_RETURN_DATUM(ask(&message, MILLRACE_VALUE_TEXT));
 }
 
 /* What the control line says, also of a gateway that does not answer: its process and the age of its heartbeat */

@@ -79,6 +79,24 @@ $$;
 COMMENT ON FUNCTION ml.snapshot(regclass, text, real, text, jsonb) IS
 	'Asks for an immutable snapshot of a table with everything committed before this transaction, and for its preprocessing to be fitted. Returns at once; the snapshot is made after COMMIT (status requested, loading, fitting, ready or failed). The table is captured when it is not yet.';
 
+-- Asks for a snapshot like an earlier one, of the table as it is now: its columns may have changed since.
+CREATE FUNCTION ml._snapshot_again(caller ml.caller, prior ml.snapshots) RETURNS ml.snapshots LANGUAGE plpgsql
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	relation_id oid := ml._relation_id(prior.relation);
+	keys text[];
+BEGIN
+	PERFORM ml._check_relation(caller, relation_id);
+	PERFORM ml._check_column(relation_id, prior.y_column_name, 'label column');
+	keys := ml._check_key(relation_id, prior.key_columns);
+	PERFORM ml._check_features(relation_id, prior.features, prior.y_column_name, keys);
+	RETURN ml._request_snapshot(caller, relation_id, prior.y_column_name, prior.test_size, prior.test_sampling,
+		ml._check_preprocess(relation_id, prior.preprocess, ml._feature_names(relation_id, prior.features, prior.y_column_name, keys)),
+		keys, prior.features, prior.snapshot_id);
+END
+$$;
+
 CREATE FUNCTION ml._snapshot_project(caller ml.caller, project_name text)
 	RETURNS TABLE (relation text, y_column_name text, snapshot_id bigint, status text)
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
@@ -86,18 +104,21 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	task ml.tasks := ml._task(ml._project(caller, _snapshot_project.project_name));
-	relation_id oid := ml._relation_id(task.relation);
 	prior ml.snapshots;
 	snapshot ml.snapshots;
 BEGIN
-	PERFORM ml._check_relation(caller, relation_id);
-	PERFORM ml._check_column(relation_id, task.y_column_name, 'label column');
-	PERFORM ml._check_features(relation_id, task.features, task.y_column_name, ml._check_key(relation_id, task.key_columns));
 	SELECT s.* INTO prior FROM ml.snapshots s
 	WHERE s.relation = task.relation AND s.y_column_name = task.y_column_name AND s.features IS NOT DISTINCT FROM task.features
 	ORDER BY s.snapshot_id DESC LIMIT 1;
-	snapshot := ml._request_snapshot(caller, relation_id, task.y_column_name, coalesce(prior.test_size, 0.25),
-		coalesce(prior.test_sampling, 'stratified'), coalesce(prior.preprocess, '{}'), task.key_columns, task.features, NULL);
+	prior.snapshot_id := NULL; -- the parent is the latest that is ready
+	prior.relation := task.relation;
+	prior.y_column_name := task.y_column_name;
+	prior.features := task.features;
+	prior.key_columns := task.key_columns;
+	prior.test_size := coalesce(prior.test_size, 0.25);
+	prior.test_sampling := coalesce(prior.test_sampling, 'stratified');
+	prior.preprocess := coalesce(prior.preprocess, '{}');
+	snapshot := ml._snapshot_again(caller, prior);
 	RETURN QUERY SELECT snapshot.relation, snapshot.y_column_name, snapshot.snapshot_id, snapshot.status;
 END
 $$;
@@ -112,22 +133,9 @@ COMMENT ON FUNCTION ml.snapshot(text) IS
 	'Asks for a snapshot of the table of a project, as its task defines it, with the split and the preprocessing of its latest snapshot.';
 
 CREATE FUNCTION ml._refresh_snapshot(caller ml.caller, snapshot_id bigint) RETURNS bigint
-	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
+	LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
 AS $$
-DECLARE
-	prior ml.snapshots := ml._snapshot(caller, _refresh_snapshot.snapshot_id);
-	relation_id oid := ml._relation_id(prior.relation);
-	refreshed ml.snapshots;
-BEGIN
-	PERFORM ml._check_relation(caller, relation_id);
-	PERFORM ml._check_column(relation_id, prior.y_column_name, 'label column');
-	PERFORM ml._check_features(relation_id, prior.features, prior.y_column_name, prior.key_columns);
-	refreshed := ml._request_snapshot(caller, relation_id, prior.y_column_name, prior.test_size, prior.test_sampling,
-		ml._check_preprocess(relation_id, prior.preprocess,
-			ml._feature_names(relation_id, prior.features, prior.y_column_name, prior.key_columns)),
-		ml._check_key(relation_id, prior.key_columns), prior.features, prior.snapshot_id);
-	RETURN refreshed.snapshot_id;
-END
+	SELECT s.snapshot_id FROM ml._snapshot_again(caller, ml._snapshot(caller, _refresh_snapshot.snapshot_id)) AS s
 $$;
 
 CREATE FUNCTION ml.refresh_snapshot(snapshot_id bigint) RETURNS bigint LANGUAGE sql VOLATILE
