@@ -46,6 +46,7 @@ public final class Gateway implements AutoCloseable {
         register();
         this.metricsPort = metrics.serve(config.metricsHost(), config.metricsPort());
         connector.start();
+        pipeline.failure().thenAccept(connector::abort);
         this.heartbeat = new Heartbeat(region, config.heartbeat(), connector::isAlive);
         log.info(
                 "gateway serves: directory={}, metrics=http://{}:{}/metrics, version={}",

@@ -12,10 +12,6 @@ final class Admission {
         draining = true;
     }
 
-    boolean isDraining() {
-        return draining;
-    }
-
     /**
      * Lets a request in.
      *

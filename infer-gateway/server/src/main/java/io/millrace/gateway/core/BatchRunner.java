@@ -94,7 +94,7 @@ final class BatchRunner {
             boolean answered;
             try {
                 answered = transform(request, model, batch);
-            } catch (ContractException e) {
+            } catch (RuntimeException | Error e) {
                 batch.rewind(request.firstRow);
                 batch.remove(index);
                 settlement.fail(request, e);
@@ -184,7 +184,7 @@ final class BatchRunner {
     private void answer(Request request, ServedModel model, Batch batch) {
         try {
             answers.write(request, model, batch);
-        } catch (ContractException e) {
+        } catch (RuntimeException | Error e) {
             settlement.fail(request, e);
             return;
         }

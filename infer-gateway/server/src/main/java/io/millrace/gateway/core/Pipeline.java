@@ -7,6 +7,8 @@ import io.millrace.contract.layout.RequestKind;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -41,6 +43,7 @@ public final class Pipeline implements AutoCloseable {
     private final RunQueue runQueue = new RunQueue();
     private final Settlement settlement;
     private final List<Thread> workers = new ArrayList<>();
+    private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
 
     /**
      * Starts the workers.
@@ -81,6 +84,11 @@ public final class Pipeline implements AutoCloseable {
         return new Burst();
     }
 
+    /** Completes with what ended a worker that was not told to end; the pipeline is not to be used any longer then. */
+    public CompletionStage<Throwable> failure() {
+        return failure;
+    }
+
     /** Requests that came in and did not end. */
     public int inFlight() {
         return settlement.inFlight();
@@ -108,11 +116,8 @@ public final class Pipeline implements AutoCloseable {
                 case LOAD -> load(request);
                 case PREDICT, PROBA, CLASS, PREPROCESS, FULL -> resolve(request);
             };
-        } catch (ContractException e) {
-            settlement.fail(request, e);
         } catch (RuntimeException | Error e) {
-            log.error("request failed: kind={}, traceId={}", request.kind(), request.traceId(), e);
-            settlement.fail(request, ErrorCode.INTERNAL, "request failed: reason=" + e);
+            settlement.fail(request, e);
         }
         return null;
     }
@@ -156,18 +161,18 @@ public final class Pipeline implements AutoCloseable {
     }
 
     private void resume(Request request, ServedModel model) {
+        ModelQueue queue;
         try {
-            ModelQueue queue = enqueue(request, model);
-            if (queue != null) {
-                schedule(queue);
-            }
-        } catch (ContractException e) {
+            queue = enqueue(request, model);
+        } catch (RuntimeException | Error e) {
             settlement.fail(request, e);
+            return;
         }
+        schedule(queue);
     }
 
     /** Binds a request to the one model version that will answer it; takes over the caller's reference. */
-    private @Nullable ModelQueue enqueue(Request request, ServedModel model) {
+    private ModelQueue enqueue(Request request, ServedModel model) {
         // From here on the settlement gives the reference back.
         request.model = model;
         model.check(request.kind());
@@ -176,9 +181,10 @@ public final class Pipeline implements AutoCloseable {
             throw new ContractException(ErrorCode.NEED_DESCRIPTOR, "descriptor of the rows is not known");
         }
         request.transform = model.bind(schema);
-        settlement.pend(request.rowCount());
+        int rowCount = request.rowCount();
+        settlement.pend(rowCount);
         if (!model.queue().offer(request)) {
-            settlement.pend(-request.rowCount());
+            settlement.pend(-rowCount);
             ContractException full = new ContractException(
                     ErrorCode.QUEUE_FULL,
                     "queue of the model is full: model=" + model.name() + ", waitingRows="
@@ -199,9 +205,14 @@ public final class Pipeline implements AutoCloseable {
             @Override
             public void loaded(ServedModel model) {
                 request.model = model;
-                Completion completion = request.completion();
-                completion.begin(AnswerWriter.valueKind(RequestKind.LOAD), 1, model.key(), model.modelId());
-                completion.text(model.name().getBytes(StandardCharsets.UTF_8));
+                try {
+                    Completion completion = request.completion();
+                    completion.begin(AnswerWriter.valueKind(RequestKind.LOAD), 1, model.key(), model.modelId());
+                    completion.text(model.name().getBytes(StandardCharsets.UTF_8));
+                } catch (RuntimeException | Error e) {
+                    settlement.fail(request, e);
+                    return;
+                }
                 settlement.complete(request);
             }
 
@@ -233,6 +244,10 @@ public final class Pipeline implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             log.warn("worker is interrupted");
+        } catch (RuntimeException | Error e) {
+            // What requests and scorers do wrong ends with them, so this is the gateway's own.
+            log.error("worker failed", e);
+            failure.complete(e);
         }
     }
 

@@ -164,9 +164,4 @@ public final class ServedModel {
             scorer.close();
         }
     }
-
-    /** Whether its memory is freed. */
-    public boolean isReleased() {
-        return references.get() == 0;
-    }
 }

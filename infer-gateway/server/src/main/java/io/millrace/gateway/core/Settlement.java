@@ -4,12 +4,20 @@ import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
+/*
+ * Whoever settles a request cannot know, when that throws, whether the request has ended; a second try could answer the
+ * slot's next request. So nothing here throws: what fails beside the hand-over is logged and passed over.
+ */
 /**
  * How every request ends: counted, its model given back, handed over. The hand-over comes last, since the connector may
  * reuse the object from then on. Threads: any.
  */
 final class Settlement {
+    private static final Logger log = LoggerFactory.getLogger(Settlement.class);
+
     private final Observer observer;
     private final LongSupplier clock;
     private final FailureLog failures;
@@ -45,17 +53,27 @@ final class Settlement {
     /** The answer is written: hands it over. */
     void complete(Request request) {
         close(request, ErrorCode.OK);
-        request.completion().complete();
+        quietly(request.completion()::complete);
     }
 
     void fail(Request request, ContractException failure) {
         fail(request, failure.code(), String.valueOf(failure.getMessage()));
     }
 
+    /** Fails a request for what went wrong, whatever that is; only a {@link ContractException} is expected. */
+    void fail(Request request, Throwable failure) {
+        if (failure instanceof ContractException known) {
+            fail(request, known);
+            return;
+        }
+        log.error("request failed: kind={}, traceId={}", request.kind(), request.traceId(), failure);
+        fail(request, ErrorCode.INTERNAL, "request failed: reason=" + failure);
+    }
+
     void fail(Request request, ErrorCode code, String message) {
-        failures.failed(code, message, request.traceId());
+        quietly(() -> failures.failed(code, message, request.traceId()));
         close(request, code);
-        request.completion().fail(code, message, hint(code));
+        quietly(() -> request.completion().fail(code, message, hint(code)));
     }
 
     /** A connector could not even read a request, and has answered it itself. */
@@ -72,13 +90,21 @@ final class Settlement {
     }
 
     private void close(Request request, ErrorCode code) {
-        observer.answered(request.kind(), code, clock.getAsLong() - request.acceptedNanos());
+        quietly(() -> observer.answered(request.kind(), code, clock.getAsLong() - request.acceptedNanos()));
         ServedModel model = request.model;
         if (model != null) {
             request.model = null;
-            model.release();
+            quietly(model::release);
         }
         inFlight.decrementAndGet();
+    }
+
+    private static void quietly(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            log.error("request cannot be settled in order", e);
+        }
     }
 
     private static String hint(ErrorCode code) {

@@ -66,6 +66,13 @@ public final class SharedMemoryConnector implements Connector {
         return dispatcher.isAlive();
     }
 
+    /** Ends the dispatcher because the gateway cannot go on; {@link #awaitEnd} tells the reason. */
+    public void abort(Throwable reason) {
+        failure = reason;
+        stopping = true;
+        region.doorbell().wake();
+    }
+
     /** Waits until the dispatcher ends; null when it was told to, else what ended it. */
     public @Nullable Throwable awaitEnd() throws InterruptedException {
         dispatcher.join();
@@ -152,7 +159,7 @@ public final class SharedMemoryConnector implements Connector {
         } catch (ContractException e) {
             refuse(request, e.code(), String.valueOf(e.getMessage()));
             return;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             log.error("request cannot be read", e);
             refuse(request, ErrorCode.INTERNAL, "request cannot be read: reason=" + e);
             return;

@@ -132,10 +132,27 @@ public final class ModelCache implements Models, AutoCloseable {
         } catch (ContractException e) {
             failure = e;
         } catch (RuntimeException | Error e) {
-            log.error("model load failed: modelKey={}", Long.toHexString(modelKey), e);
             failure = new ContractException(ErrorCode.INTERNAL, "model load failed: reason=" + e, e);
         }
-        long durationNanos = System.nanoTime() - start;
+        try {
+            report(modelKey, reference, model, failure, System.nanoTime() - start);
+        } finally {
+            tell(modelKey, model, failure);
+        }
+        if (failure != null && failure.getCause() instanceof VirtualMachineError fatal) {
+            throw fatal;
+        }
+    }
+
+    private void report(
+            long modelKey,
+            ModelReference reference,
+            @Nullable ServedModel model,
+            @Nullable ContractException failure,
+            long durationNanos) {
+        if (failure != null && failure.code() == ErrorCode.INTERNAL) {
+            log.error("model load failed: modelKey={}", Long.toHexString(modelKey), failure);
+        }
         observer.loaded(failure == null ? ErrorCode.OK : failure.code(), durationNanos);
         log.info(
                 "model load ends: modelId={}, project={}, modelKey={}, code={}, reason={}, bytes={}, durationMillis={}",
@@ -146,7 +163,6 @@ public final class ModelCache implements Models, AutoCloseable {
                 failure == null ? "" : failure.getMessage(),
                 model == null ? 0 : model.bytes(),
                 TimeUnit.NANOSECONDS.toMillis(durationNanos));
-        tell(modelKey, model, failure);
     }
 
     private void insert(ServedModel model) {
@@ -177,7 +193,7 @@ public final class ModelCache implements Models, AutoCloseable {
                 } else if (model != null && model.acquire()) {
                     waiter.loaded(model);
                 }
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log.error("waiter of a load failed: modelKey={}", Long.toHexString(modelKey), e);
             }
         }
@@ -196,7 +212,7 @@ public final class ModelCache implements Models, AutoCloseable {
         return resident.policy().eviction().orElseThrow().weightedSize().orElse(0) << KIB_SHIFT;
     }
 
-    /** Waits for the loads that run, forgets the others, and drops every model. */
+    /** Waits for the loads that run, refuses the others, and drops every model. */
     @Override
     public void close() {
         loaders.shutdownNow();
@@ -206,6 +222,13 @@ public final class ModelCache implements Models, AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+        List<Long> forgotten;
+        synchronized (loading) {
+            forgotten = List.copyOf(loading.keySet());
+        }
+        for (long modelKey : forgotten) {
+            tell(modelKey, null, new ContractException(ErrorCode.SHUTTING_DOWN, "gateway is shutting down"));
         }
         resident.invalidateAll();
         resident.cleanUp();

@@ -82,7 +82,7 @@ public final class PackageLoader implements ModelSource {
                     queueRows);
             warmUp(scorer, model.cost());
             return model;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             scorer.close();
             throw e;
         }

@@ -280,6 +280,75 @@ class PipelineTest {
     }
 
     @Test
+    void anErrorInAnAnswerEndsItsRequestOnceAndTheOthersAsUsual() throws InterruptedException {
+        ServedModel model = model(100);
+        model.cost().record(1, 1);
+        Pipeline target = pipeline(1, 100, LATER);
+        Pipeline.Burst burst = target.burst();
+        TestingRequest broken = predict(1).withWriteError(new AssertionError("writer"));
+        TestingRequest fine = predict(2);
+        burst.submit(broken);
+        burst.submit(fine);
+        burst.run();
+        assertThat(broken.await()).isEqualTo(ErrorCode.INTERNAL);
+        assertThat(broken.message()).isEqualTo("request failed: reason=java.lang.AssertionError: writer");
+        assertThat(fine.await()).isEqualTo(ErrorCode.OK);
+        assertThat(broken.ends()).isEqualTo(1);
+        assertThat(target.inFlight()).isZero();
+        model.release();
+        assertThat(scorer.isClosed()).as("both references came back").isTrue();
+    }
+
+    @Test
+    void anErrorAfterALoadEndsItsRequestOnce() throws InterruptedException {
+        Pipeline target = pipeline(1, 10, 0);
+        TestingRequest resumed =
+                predict(1).withReference(REFERENCE).withSchemaError(new StackOverflowError("descriptor"));
+        TestingRequest loaded = new TestingRequest(RequestKind.LOAD, KEY, LATER, 0)
+                .withReference(REFERENCE)
+                .withWriteError(new AssertionError("writer"));
+        target.submit(resumed);
+        target.submit(loaded);
+        ServedModel model = TestingServedModels.regression(KEY, scorer, 10, 10);
+        assertThat(model.acquire()).isTrue();
+        models.waiters.get(0).loaded(model);
+        models.waiters.get(1).loaded(model);
+        assertThat(resumed.await()).isEqualTo(ErrorCode.INTERNAL);
+        assertThat(loaded.await()).isEqualTo(ErrorCode.INTERNAL);
+        assertThat(resumed.ends() + loaded.ends()).isEqualTo(2);
+        assertThat(target.inFlight()).isZero();
+        assertThat(scorer.isClosed()).as("both references came back").isTrue();
+    }
+
+    @Test
+    void whatGoesWrongWhileSettlingNeitherRepeatsNorLosesTheEnd() throws InterruptedException {
+        Observer broken = new Observer() {
+            @Override
+            public void answered(RequestKind kind, ErrorCode code, long totalNanos) {
+                throw new IllegalStateException("observer");
+            }
+
+            @Override
+            public void rejected(ErrorCode code) {}
+
+            @Override
+            public void queued(long queueNanos) {}
+
+            @Override
+            public void executed(int rowCount, long transformNanos, long scoreNanos) {}
+        };
+        pipeline = new Pipeline(new PipelineConfig(1, 10, 0), models, broken, () -> "fine", clock::get);
+        model(10);
+        TestingRequest request = predict(1);
+        pipeline.submit(request);
+        assertThat(request.await()).isEqualTo(ErrorCode.OK);
+        TestingRequest echo = new TestingRequest(RequestKind.ECHO, 0, LATER, 0);
+        pipeline.submit(echo);
+        assertThat(echo.await()).isEqualTo(ErrorCode.OK);
+        assertThat(request.ends() + echo.ends()).isEqualTo(2);
+    }
+
+    @Test
     void preprocessIsAnsweredWithoutScoring() throws InterruptedException {
         model(100);
         TestingRequest request = new TestingRequest(RequestKind.PREPROCESS, KEY, LATER, 0, 5, TestingScorer.POISON);

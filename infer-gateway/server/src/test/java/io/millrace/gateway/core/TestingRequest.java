@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A request in memory that keeps its answer as text, one per row. */
@@ -27,6 +28,9 @@ public final class TestingRequest extends Request implements Completion {
     private final CountDownLatch done = new CountDownLatch(1);
     private int nextRow;
     private int room = Integer.MAX_VALUE;
+    private @Nullable Error writeError;
+    private @Nullable Error schemaError;
+    private final AtomicInteger ends = new AtomicInteger();
     private @Nullable RowSchema schema = SCHEMA;
     private @Nullable ModelReference reference;
     private volatile boolean wanted = true;
@@ -56,6 +60,21 @@ public final class TestingRequest extends Request implements Completion {
     TestingRequest withRoomFor(int rowCount) {
         room = rowCount;
         return this;
+    }
+
+    TestingRequest withWriteError(Error error) {
+        writeError = error;
+        return this;
+    }
+
+    TestingRequest withSchemaError(Error error) {
+        schemaError = error;
+        return this;
+    }
+
+    /** How often it was completed or failed. */
+    int ends() {
+        return ends.get();
     }
 
     void cancel() {
@@ -99,6 +118,9 @@ public final class TestingRequest extends Request implements Completion {
 
     @Override
     public @Nullable RowSchema schema() {
+        if (schemaError != null) {
+            throw schemaError;
+        }
         return schema;
     }
 
@@ -123,6 +145,9 @@ public final class TestingRequest extends Request implements Completion {
     }
 
     private void answer(String answer) {
+        if (writeError != null) {
+            throw writeError;
+        }
         if (answers.size() == room) {
             throw new ContractException(ErrorCode.PAYLOAD_TOO_LARGE, "no room");
         }
@@ -166,12 +191,14 @@ public final class TestingRequest extends Request implements Completion {
 
     @Override
     public void complete() {
+        ends.incrementAndGet();
         code = ErrorCode.OK;
         done.countDown();
     }
 
     @Override
     public void fail(ErrorCode newCode, String newMessage, String newHint) {
+        ends.incrementAndGet();
         code = newCode;
         message = newMessage;
         hint = newHint;

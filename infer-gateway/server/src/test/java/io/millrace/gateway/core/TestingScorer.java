@@ -16,6 +16,7 @@ public final class TestingScorer implements Scorer {
     private volatile @Nullable CountDownLatch entered;
     private volatile @Nullable CountDownLatch gate;
     private volatile boolean closed;
+    private volatile @Nullable Error widthError;
 
     /** Rows of each call so far. */
     public List<Integer> batches() {
@@ -30,12 +31,21 @@ public final class TestingScorer implements Scorer {
         return newGate;
     }
 
+    /** The next questions for the width end with an error. */
+    void breakWidth(Error error) {
+        widthError = error;
+    }
+
     public boolean isClosed() {
         return closed;
     }
 
     @Override
     public int width() {
+        Error error = widthError;
+        if (error != null) {
+            throw error;
+        }
         return 1;
     }
 

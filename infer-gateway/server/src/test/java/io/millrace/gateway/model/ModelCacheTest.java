@@ -1,6 +1,7 @@
 package io.millrace.gateway.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
@@ -9,9 +10,12 @@ import io.millrace.gateway.core.Models;
 import io.millrace.gateway.core.ServedModel;
 import io.millrace.gateway.core.TestingScorer;
 import io.millrace.gateway.core.TestingServedModels;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,6 +25,7 @@ import org.junit.jupiter.api.Test;
 class ModelCacheTest {
     private static final long MIB = 1 << 20;
     private static final long BROKEN = 99;
+    private static final long DEEP = 98;
 
     private final Map<Long, TestingScorer> scorers = new ConcurrentHashMap<>();
     private final AtomicInteger loadCount = new AtomicInteger();
@@ -31,6 +36,9 @@ class ModelCacheTest {
         loadCount.incrementAndGet();
         if (key == BROKEN) {
             throw new ContractException(ErrorCode.CORRUPT_PACKAGE, "package is broken");
+        }
+        if (key == DEEP) {
+            throw new StackOverflowError("package is deep");
         }
         TestingScorer scorer = new TestingScorer();
         scorers.put(key, scorer);
@@ -44,6 +52,10 @@ class ModelCacheTest {
     }
 
     private CompletableFuture<ServedModel> ask(long key) {
+        return ask(cache, key);
+    }
+
+    private static CompletableFuture<ServedModel> ask(ModelCache cache, long key) {
         CompletableFuture<ServedModel> result = new CompletableFuture<>();
         ModelReference reference = new ModelReference(key, "p", "d", "store:d/1/1-1", "ab".repeat(32), 1);
         cache.load(key, reference, new Models.Waiter() {
@@ -100,6 +112,41 @@ class ModelCacheTest {
         if (still != null) {
             still.release();
         }
+    }
+
+    @Test
+    void anErrorOfTheVirtualMachineIsToldAndTheNextLoadTriesAgain() throws Exception {
+        for (int attempt = 1; attempt <= 3; attempt++) {
+            CompletableFuture<ServedModel> deep = ask(DEEP);
+            assertThatThrownBy(() -> deep.get(30, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(ContractException.class)
+                    .hasMessageContaining("package is deep");
+            // A key that is told is forgotten first, so each attempt loads anew.
+            assertThat(loadCount).hasValue(attempt);
+        }
+        assertThat(resident(1).key()).isEqualTo(1);
+    }
+
+    @Test
+    void closingTellsTheLoadsThatWait() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        ModelCache slow = new ModelCache(
+                (key, reference) -> {
+                    try {
+                        gate.await();
+                    } catch (InterruptedException e) {
+                        throw new ContractException(ErrorCode.SHUTTING_DOWN, "load is interrupted", e);
+                    }
+                    return load(key, reference);
+                },
+                10 * MIB,
+                LoadObserver.NONE);
+        List<CompletableFuture<ServedModel>> asked = new ArrayList<>();
+        for (long key = 1; key <= 5; key++) {
+            asked.add(ask(slow, key));
+        }
+        slow.close();
+        assertThat(asked).allMatch(CompletableFuture::isCompletedExceptionally);
     }
 
     @Test
