@@ -1,0 +1,45 @@
+\set SHOW_CONTEXT never
+-- The other side of a slot, made up by a thread of this session
+LOAD 'millrace';
+CREATE FUNCTION gateway_start(mute boolean) RETURNS void AS 'millrace_test' LANGUAGE C;
+CREATE FUNCTION gateway_stop() RETURNS void AS 'millrace_test' LANGUAGE C;
+CREATE FUNCTION slots_take(count int) RETURNS void AS 'millrace_test' LANGUAGE C;
+CREATE FUNCTION slots_held() RETURNS int AS 'millrace_test' LANGUAGE C;
+CREATE FUNCTION requests_overtake() RETURNS text AS 'millrace_test' LANGUAGE C;
+-- A short name: sockets allow few bytes
+SELECT '/tmp/millrace-' || pg_backend_pid() AS directory \gset
+\setenv REGION :directory
+\! mkdir -m 700 "$REGION"
+SET ml.region_dir = :'directory';
+
+SELECT gateway_start(false);
+SELECT ml._echo('hello');
+SELECT slots_held();
+-- Whoever waits for a slot gives up those that others may be waiting for, and asks again
+SELECT slots_take(510);
+SELECT requests_overtake();
+SELECT slots_held();
+SELECT ml._echo('hello');
+-- Without any slot
+SELECT slots_take(512);
+SET ml.timeout_ms = 100;
+SELECT ml._echo('hello');
+SELECT gateway_stop();
+
+-- One that takes requests and does not answer: the deadline can be caught, and the status says so
+\! rm -r "$REGION"; mkdir -m 700 "$REGION"
+SELECT gateway_start(true);
+SELECT ml._echo('hello');
+DO $$ BEGIN PERFORM ml._echo('hello'); EXCEPTION WHEN OTHERS THEN RAISE NOTICE '%: %', SQLSTATE, SQLERRM; END $$;
+SELECT worker, alive FROM ml.worker_status();
+SELECT slots_held();
+-- A timeout of the statement is still one
+SET ml.timeout_ms = '30s';
+SET statement_timeout = '100ms';
+SELECT ml._echo('hello');
+RESET statement_timeout;
+SELECT slots_held();
+SELECT gateway_stop();
+
+\! rm -r "$REGION"
+DROP FUNCTION gateway_start, gateway_stop, slots_take, slots_held, requests_overtake;
