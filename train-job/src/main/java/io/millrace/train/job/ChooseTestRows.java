@@ -72,8 +72,8 @@ final class ChooseTestRows extends ProcessFunction<SplitElement, SplitElement> {
     private static final class State {
         private final TrainPlan plan;
         private final TargetMapping target;
+        private final OpenParts open = new OpenParts();
         private final SnapshotRows rows;
-        private final MatrixCache.Scratch scratch;
         private final SplitChooser chooser;
         private final List<String> columns = new ArrayList<>();
         private final List<Column> keys = new ArrayList<>();
@@ -83,9 +83,18 @@ final class ChooseTestRows extends ProcessFunction<SplitElement, SplitElement> {
             this.plan = plan;
             this.target = FittedPreprocessing.parse(plan.fitted().getBytes(StandardCharsets.UTF_8))
                     .target();
-            this.rows = new SnapshotRows(plan);
-            this.scratch = machine.cache().scratch(plan.scratchName() + "-ranks");
-            this.chooser = new SplitChooser(plan.split(), target.classCount(), scratch.directory());
+            try {
+                this.rows = open.add(new SnapshotRows(plan));
+                readColumns();
+                MatrixCache.Scratch scratch = open.add(machine.cache().scratch(plan.scratchName() + "-ranks"));
+                this.chooser = open.add(new SplitChooser(plan.split(), target.classCount(), scratch.directory()));
+            } catch (IOException | RuntimeException e) {
+                open.closeAfter(e);
+                throw e;
+            }
+        }
+
+        private void readColumns() {
             Schema schema = SnapshotScan.schema(rows.table(), plan.icebergSnapshotId());
             for (String key : plan.keyColumns()) {
                 keys.add(new Column(key, PostgresTypes.columnType(schema.findField(key)), false));
@@ -114,9 +123,7 @@ final class ChooseTestRows extends ProcessFunction<SplitElement, SplitElement> {
         }
 
         private void close() throws IOException {
-            chooser.close();
-            scratch.close();
-            rows.close();
+            open.close();
         }
     }
 }

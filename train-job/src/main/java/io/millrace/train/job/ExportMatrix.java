@@ -77,11 +77,14 @@ final class ExportMatrix extends ProcessFunction<SplitElement, String> {
 
     @Override
     public void close() throws Exception {
-        if (export != null) {
-            export.close();
-        }
-        if (finished != null) {
-            finished.close();
+        try {
+            if (export != null) {
+                export.close();
+            }
+        } finally {
+            if (finished != null) {
+                finished.close();
+            }
         }
     }
 }

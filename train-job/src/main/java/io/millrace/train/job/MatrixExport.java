@@ -28,6 +28,7 @@ final class MatrixExport implements AutoCloseable {
     private final TrainPlan plan;
     private final SplitRule rule;
     private final MatrixCache cache;
+    private final OpenParts open = new OpenParts();
     private final MatrixCache.Scratch scratch;
     private final FittedPreprocessing fitted;
     private final SnapshotRows rows;
@@ -49,22 +50,27 @@ final class MatrixExport implements AutoCloseable {
         this.cache = cache;
         this.rowsExported = rowsExported;
         this.fitted = FittedPreprocessing.parse(plan.fitted().getBytes(StandardCharsets.UTF_8));
-        this.rows = new SnapshotRows(plan);
-        Schema schema = SnapshotScan.schema(rows.table(), plan.icebergSnapshotId());
-        List<Column> source = new ArrayList<>();
-        for (Column input : fitted.inputs().columns()) {
-            columns.add(input.name());
-            source.add(column(schema, input.name()));
+        try {
+            this.rows = open.add(new SnapshotRows(plan));
+            Schema schema = SnapshotScan.schema(rows.table(), plan.icebergSnapshotId());
+            List<Column> source = new ArrayList<>();
+            for (Column input : fitted.inputs().columns()) {
+                columns.add(input.name());
+                source.add(column(schema, input.name()));
+            }
+            this.transform = fitted.bind(source);
+            this.target = fitted.target();
+            this.targetColumn = columns.size();
+            columns.add(target.column());
+            this.keyColumn = columns.size();
+            columns.add(plan.keyColumns().get(0));
+            plan.keyColumns().forEach(key -> keys.add(column(schema, key)));
+            this.features = new float[transform.width()];
+            this.scratch = open.add(cache.scratch(plan.scratchName() + "-export"));
+        } catch (IOException | RuntimeException e) {
+            open.closeAfter(e);
+            throw e;
         }
-        this.transform = fitted.bind(source);
-        this.target = fitted.target();
-        this.targetColumn = columns.size();
-        columns.add(target.column());
-        this.keyColumn = columns.size();
-        columns.add(plan.keyColumns().get(0));
-        plan.keyColumns().forEach(key -> keys.add(column(schema, key)));
-        this.features = new float[transform.width()];
-        this.scratch = cache.scratch(plan.scratchName() + "-export");
         for (Part part : Part.values()) {
             counts.put(part, 0L);
         }
@@ -96,10 +102,10 @@ final class MatrixExport implements AutoCloseable {
     private MatrixWriter writer(Part part) throws IOException {
         MatrixWriter writer = writers.get(part);
         if (writer == null) {
-            writer = MatrixWriter.create(
+            writer = open.add(MatrixWriter.create(
                     scratch.directory().resolve(part.shard(0)),
                     transform.width(),
-                    fitted.inputs().fingerprint());
+                    fitted.inputs().fingerprint()));
             writers.put(part, writer);
         }
         return writer;
@@ -126,10 +132,6 @@ final class MatrixExport implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        for (MatrixWriter writer : writers.values()) {
-            writer.close();
-        }
-        rows.close();
-        scratch.close();
+        open.close();
     }
 }

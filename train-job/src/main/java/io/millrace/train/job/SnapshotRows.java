@@ -28,7 +28,12 @@ final class SnapshotRows implements AutoCloseable {
     SnapshotRows(TrainPlan plan) {
         JobSettings settings = new JobSettings(Path.of(plan.confDirectory()), Map.of());
         this.lake = Lake.open(LakeConfig.from(settings.file("lake"), settings.file("database")));
-        this.table = lake.table(plan.lakeTable());
+        try {
+            this.table = lake.table(plan.lakeTable());
+        } catch (RuntimeException e) {
+            lake.close();
+            throw e;
+        }
     }
 
     Table table() {

@@ -24,8 +24,13 @@ public final class SplitChooser implements AutoCloseable {
     public SplitChooser(SplitSpec spec, int classCount, Path scratch) throws IOException {
         this.spec = spec;
         int count = spec.sampling() == Sampling.STRATIFIED ? Math.max(classCount, 1) : 1;
-        for (int stratum = 0; stratum < count; stratum++) {
-            strata.add(new RankFile(scratch.resolve("ranks-" + stratum)));
+        try {
+            for (int stratum = 0; stratum < count; stratum++) {
+                strata.add(new RankFile(scratch.resolve("ranks-" + stratum)));
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
         }
     }
 
