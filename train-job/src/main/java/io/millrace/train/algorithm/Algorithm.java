@@ -1,9 +1,11 @@
 package io.millrace.train.algorithm;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.millrace.contract.Nearest;
 import io.millrace.contract.Task;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -81,9 +83,16 @@ public record Algorithm(String name, List<String> aliases, List<Task> tasks, Lis
                 .filter(parameter ->
                         parameter.name().equals(asked) || parameter.aliases().contains(asked))
                 .findFirst();
-        return found.orElseThrow(() -> new HyperParameterException(
-                "hyper-parameter must be one the algorithm has: algorithm=" + name + ", name=" + asked + ", nearest="
-                        + Nearest.of(asked, parameters.stream().flatMap(Algorithm::names))));
+        return found.orElseThrow(() ->
+                new HyperParameterException("hyper-parameter must be one the algorithm has: algorithm=" + name
+                        + ", name=" + asked + nearest(asked, parameters.stream().flatMap(Algorithm::names))));
+    }
+
+    /** What was probably meant, as the end of a message; empty when nothing is near. */
+    static String nearest(String asked, Stream<String> names) {
+        return Nearest.of(asked.toLowerCase(Locale.ROOT), names.toList())
+                .map(near -> ", nearest=" + near)
+                .orElse("");
     }
 
     private static Stream<String> names(HyperParameter parameter) {

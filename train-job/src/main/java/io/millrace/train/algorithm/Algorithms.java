@@ -76,8 +76,7 @@ public final class Algorithms {
                         algorithm.name().equals(lower) || algorithm.aliases().contains(lower))
                 .findFirst()
                 .orElseThrow(() -> new HyperParameterException("algorithm must be a known one: algorithm=" + asked
-                        + ", nearest="
-                        + Nearest.of(
+                        + Algorithm.nearest(
                                 asked,
                                 ALL.stream()
                                         .flatMap(algorithm -> Stream.concat(
