@@ -19,14 +19,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A child JVM, from a matrix to a published model, on real tables. */
 class ChildProcessIT {
+    private static final Logger LOG = LoggerFactory.getLogger(ChildProcessIT.class);
     private static final SplitSpec QUARTER = new SplitSpec(0.25, Sampling.STRATIFIED, 42, 0);
 
     @TempDir
@@ -34,30 +38,45 @@ class ChildProcessIT {
 
     private final List<Progress> lines = new ArrayList<>();
 
+    /** A test split of a small table is a sample: what is claimed is the mean over splits that nobody chose. */
     @Test
-    void reachesTheExpectedAreaUnderTheCurveOnChurn() throws Exception {
+    void reachesTheExpectedMeansOverFiveSplits() throws Exception {
+        assertThat(mean(CsvTable.churn(), "churn", Task.CLASSIFICATION, "binary:logistic", "auc"))
+                .isGreaterThanOrEqualTo(0.90);
+        assertThat(mean(CsvTable.credit(), "Status", Task.CLASSIFICATION, "binary:logistic", "auc"))
+                .isGreaterThanOrEqualTo(0.80);
+        assertThat(mean(CsvTable.ames(), "Sale_Price", Task.REGRESSION, "reg:squarederror", "r2"))
+                .isGreaterThanOrEqualTo(0.86);
+    }
+
+    private double mean(CsvTable table, String label, Task task, String objective, String metric) throws Exception {
+        List<Double> values = new ArrayList<>();
+        for (long seed = 1; seed <= 5; seed++) {
+            SplitSpec split = new SplitSpec(0.25, Sampling.STRATIFIED, seed, 0);
+            TrainResult result = train(matrix(table, label, task, split), objective, Map.of());
+            values.add(result.metrics().getOrDefault(metric, Double.NaN));
+        }
+        DoubleSummaryStatistics summary =
+                values.stream().mapToDouble(value -> value).summaryStatistics();
+        LOG.info("accuracy: label={}, metric={}, mean={}, values={}", label, metric, summary.getAverage(), values);
+        return summary.getAverage();
+    }
+
+    @Test
+    void tellsEveryRoundAndEveryMetricOfTwoClasses() throws Exception {
         TestingMatrix matrix = matrix(CsvTable.churn(), "churn", Task.CLASSIFICATION, QUARTER);
         TrainResult result = train(matrix, "binary:logistic", Map.of());
-        assertThat(result.metrics().get("auc")).isGreaterThanOrEqualTo(0.90);
-        assertThat(result.metrics()).containsKeys("accuracy", "f1", "precision", "recall", "mcc", "log_loss");
+        assertThat(result.metrics()).containsKeys("auc", "accuracy", "f1", "precision", "recall", "mcc", "log_loss");
         assertThat(result.labels()).containsExactly("no", "yes");
         assertThat(lines.stream().filter(line -> line.metric() != null)).hasSize(100);
         assertThat(lines.get(lines.size() - 1).phase()).isEqualTo(Progress.Phase.DONE);
     }
 
     @Test
-    void reachesTheExpectedAreaUnderTheCurveOnCreditWithMissingCells() throws Exception {
-        TestingMatrix matrix = matrix(CsvTable.credit(), "Status", Task.CLASSIFICATION, QUARTER);
-        TrainResult result = train(matrix, "binary:logistic", Map.of());
-        assertThat(result.metrics().get("auc")).isGreaterThanOrEqualTo(0.80);
-    }
-
-    @Test
-    void reachesTheExpectedR2OnAmes() throws Exception {
+    void tellsEveryMetricOfARegression() throws Exception {
         TestingMatrix matrix = matrix(CsvTable.ames(), "Sale_Price", Task.REGRESSION, QUARTER);
-        TrainResult result = train(matrix, "reg:squarederror", Map.of());
-        assertThat(result.metrics().get("r2")).isGreaterThanOrEqualTo(0.86);
-        assertThat(result.metrics()).containsKeys("mae", "rmse");
+        TrainResult result = train(matrix, "reg:squarederror", Map.of("n_estimators", 5L));
+        assertThat(result.metrics()).containsKeys("r2", "mae", "rmse");
     }
 
     @Test
