@@ -1,6 +1,8 @@
 package io.millrace.train;
 
 import io.millrace.contract.ConfigFile;
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,7 +19,7 @@ import java.time.Duration;
  * @param trainThreads threads of a child; 0 = all processors
  * @param trainNiceness of a child
  * @param lease how long a dispatcher that falls silent keeps its runs
- * @param poll pause between looks at the queue, at cancels and at the cluster
+ * @param poll pause between looks at the queue, at cancels and at the cluster; at most a third of the lease
  * @param concurrentRuns runs followed at once
  * @param flinkWait how long a run waits for a cluster that does not answer
  */
@@ -37,9 +39,16 @@ public record TrainConfig(
     /** Tries of a run before it fails: the first and one more. */
     public static final int ATTEMPTS = 2;
 
+    /** Renewals within the length of a lease. */
+    public static final int RENEWALS = 3;
+
     private static final long GIBIBYTE = 1L << 30;
 
-    /** Reads the file; every key it has is known. */
+    /**
+     * Reads the file; every key it has is known.
+     *
+     * @throws ContractException {@link ErrorCode#INVALID_CONFIG} naming what is wrong
+     */
     public static TrainConfig from(ConfigFile file) {
         TrainConfig config = new TrainConfig(
                 URI.create(file.string("flink-rest-uri", "http://127.0.0.1:8081")),
@@ -55,6 +64,13 @@ public record TrainConfig(
                 file.integer("concurrent-runs", 1, 1, 64),
                 Duration.ofSeconds(file.integer("flink-wait-seconds", 600, 1, 86_400)));
         file.rejectUnknownKeys();
+        if (config.poll().multipliedBy(RENEWALS).compareTo(config.lease()) > 0) {
+            throw new ContractException(
+                    ErrorCode.INVALID_CONFIG,
+                    "poll-millis must be at most a third of lease-seconds, or leases run out between two looks: file="
+                            + file.file() + ", poll-millis=" + config.poll().toMillis() + ", lease-seconds="
+                            + config.lease().toSeconds());
+        }
         return config;
     }
 

@@ -47,6 +47,11 @@ public final class TrainJobMain {
             throw new RunRefusedException("run must be at the attempt it is submitted for: runId=" + runId
                     + ", attempt=" + attempt + ", runAttempt=" + run.attempt());
         }
+        if (!run.wanted()) {
+            // A submission whose answer was lost may arrive after the run was cancelled.
+            throw new RunRefusedException("run must not have ended: runId=" + runId + ", status="
+                    + run.status().label() + ", cancelRequested=" + run.cancelRequested());
+        }
         try (Lake lake = Lake.open(LakeConfig.from(settings.file("lake"), settings.file("database")))) {
             Table table = lake.table(String.valueOf(run.lakeTable()));
             TrainPlan plan = PlanReader.plan(settings.confDirectory().toAbsolutePath(), run, lineage, table);

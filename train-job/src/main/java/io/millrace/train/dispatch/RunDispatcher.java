@@ -12,6 +12,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -97,9 +98,9 @@ public final class RunDispatcher implements AutoCloseable {
     private boolean turn(Connection connection) throws SQLException, InterruptedException {
         listen(connection);
         RunQueue queue = new RunQueue(connection, owner, config);
+        followed.values().removeIf(Future::isDone);
         renew(queue);
         queue.settle();
-        followed.values().removeIf(Future::isDone);
         while (followed.size() < config.concurrentRuns()) {
             Optional<Run> taken = queue.take();
             if (taken.isEmpty()) {
@@ -118,8 +119,8 @@ public final class RunDispatcher implements AutoCloseable {
     /** Three times in a lease: one look that fails or comes late loses nothing. */
     private void renew(RunQueue queue) throws SQLException {
         long now = System.nanoTime();
-        if (!followed.isEmpty() && now - renewedNanos > config.lease().toNanos() / 3) {
-            queue.renew();
+        if (!followed.isEmpty() && now - renewedNanos > config.lease().toNanos() / TrainConfig.RENEWALS) {
+            queue.renew(Set.copyOf(followed.keySet()));
             renewedNanos = now;
         }
     }

@@ -53,6 +53,7 @@ final class RunFollower {
     private static final long CANCEL_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1_200);
 
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long CANCEL_POLL_MILLIS = 1_000;
 
     private final Path confDirectory;
     private final TrainConfig config;
@@ -91,6 +92,18 @@ final class RunFollower {
         record Lost() implements Outcome {}
     }
 
+    /** Ends the attempt in the middle of a wait for the cluster. */
+    private static final class LetGoException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Outcome outcome;
+
+        private LetGoException(Outcome outcome) {
+            super("attempt is let go");
+            this.outcome = outcome;
+        }
+    }
+
     /**
      * Brings a run to its end.
      *
@@ -101,11 +114,8 @@ final class RunFollower {
         while (true) {
             Run attempt = run;
             LOG.info("following run: runId={}, attempt={}, status={}", run.runId(), run.attempt(), run.status());
-            Outcome outcome = attempt(attempt);
+            Outcome outcome = outcome(attempt);
             LOG.info("attempt ended: runId={}, attempt={}, outcome={}", run.runId(), run.attempt(), outcome);
-            if (outcome instanceof Outcome.Finished finished) {
-                outcome = record(attempt, finished.jobId());
-            }
             if (outcome instanceof Outcome.Cancelled) {
                 queue(queue -> queue.cancelled(attempt));
             }
@@ -124,15 +134,29 @@ final class RunFollower {
         }
     }
 
+    private Outcome outcome(Run run) throws SQLException, InterruptedException {
+        try {
+            Outcome outcome = attempt(run);
+            if (outcome instanceof Outcome.Finished finished) {
+                outcome = record(run, finished.jobId());
+            }
+            // Whatever failed, somebody who cancelled the run wants no other try and no reason.
+            boolean cancelled = outcome instanceof Outcome.Failed && hold(run) == Hold.CANCEL_REQUESTED;
+            return cancelled ? new Outcome.Cancelled() : outcome;
+        } catch (LetGoException e) {
+            return e.outcome;
+        }
+    }
+
     private Outcome attempt(Run run) throws SQLException, InterruptedException {
         String lineage = database.call(RunReader::lineage);
         String jobId = JobId.of(lineage, run.runId(), run.attempt());
-        Optional<JobState> known = awaitAnswer(() -> flink.state(jobId));
+        Optional<JobState> known = awaitAnswer(run, jobId, () -> flink.state(jobId));
         if (known.isEmpty() && run.status() != RunStatus.CLAIMED) {
             return new Outcome.Failed("Flink does not know the job any more: jobId=" + jobId, false);
         }
         if (known.isEmpty()) {
-            Hold hold = queue(queue -> queue.hold(run));
+            Hold hold = hold(run);
             if (hold != Hold.HELD) {
                 return hold == Hold.LOST ? new Outcome.Lost() : new Outcome.Cancelled();
             }
@@ -167,6 +191,10 @@ final class RunFollower {
                 if (System.nanoTime() - deadline > 0) {
                     return Optional.of(new Outcome.Failed(Objects.toString(e.getMessage()), false));
                 }
+                Hold hold = hold(run);
+                if (hold != Hold.HELD) {
+                    return Optional.of(letGo(run, jobId, hold));
+                }
                 queue(queue -> queue.advance(run, RunStatus.CLAIMED, "waiting for Flink at " + flink.endpoint(), 0));
                 TimeUnit.MILLISECONDS.sleep(config.poll().toMillis());
             } catch (FlinkRestException e) {
@@ -183,7 +211,7 @@ final class RunFollower {
                 submitted.get(config.poll().toMillis(), TimeUnit.MILLISECONDS);
                 return Optional.empty();
             } catch (TimeoutException e) {
-                Hold hold = queue(queue -> queue.hold(run));
+                Hold hold = hold(run);
                 if (hold == Hold.LOST) {
                     return Optional.of(new Outcome.Lost());
                 }
@@ -205,8 +233,38 @@ final class RunFollower {
             submitted.join();
         } catch (CompletionException e) {
             LOG.debug("cancelled run was not submitted: jobId={}", jobId, e);
+            if (!(e.getCause() instanceof FlinkUnreachableException)) {
+                return;
+            }
         }
-        cancelQuietly(jobId);
+        cancelUntilEnded(jobId);
+    }
+
+    /**
+     * Cancels until the job is seen to have ended. A cluster that did not answer may have the job nevertheless, or have it
+     * later: it is asked again for as long as a run would have waited for it.
+     */
+    private void cancelUntilEnded(String jobId) {
+        long deadline = System.nanoTime() + config.flinkWait().toNanos();
+        try {
+            while (System.nanoTime() - deadline < 0) {
+                try {
+                    Optional<JobState> state = flink.state(jobId);
+                    if (state.isPresent() && state.get().terminal()) {
+                        return;
+                    }
+                    if (state.isPresent()) {
+                        flink.cancel(jobId);
+                    }
+                } catch (FlinkRestException e) {
+                    LOG.debug("cancel is not heard: jobId={}", jobId, e);
+                }
+                TimeUnit.MILLISECONDS.sleep(CANCEL_POLL_MILLIS);
+            }
+            LOG.info("cancelled job was not seen to end: jobId={}", jobId);
+        } catch (InterruptedException e) {
+            LOG.warn("dispatcher stops, a cancelled job may still run: jobId={}", jobId);
+        }
     }
 
     private void cancelQuietly(String jobId) {
@@ -221,23 +279,23 @@ final class RunFollower {
         RunProgress shown = new RunProgress(run.status(), "", -1);
         long cancelledAt = 0;
         while (true) {
-            Optional<JobState> state = awaitAnswer(() -> flink.state(jobId));
+            Optional<JobState> state = awaitAnswer(run, jobId, () -> flink.state(jobId));
             if (state.isEmpty()) {
                 return new Outcome.Failed("Flink does not know the job any more: jobId=" + jobId, false);
             }
-            Hold hold = queue(queue -> queue.hold(run));
+            Hold hold = hold(run);
             if (hold == Hold.LOST) {
-                return lost(run, jobId);
+                return letGo(run, jobId, hold);
             }
             boolean cancelling = hold == Hold.CANCEL_REQUESTED;
             if (state.get().terminal()) {
-                return ended(state.get(), jobId, cancelling);
+                return ended(run, state.get(), jobId, cancelling);
             }
             if (cancelling && cancelledAt == 0) {
                 cancelQuietly(jobId);
                 cancelledAt = System.nanoTime();
             } else if (cancelling && System.nanoTime() - cancelledAt > CANCEL_WAIT_NANOS) {
-                return new Outcome.Cancelled();
+                return letGo(run, jobId, hold);
             } else if (!cancelling) {
                 shown = show(run, jobId, shown);
             }
@@ -246,12 +304,24 @@ final class RunFollower {
         }
     }
 
-    /** A run that another dispatcher has goes on; one whose row is gone, with its project, must not. */
-    private Outcome lost(Run run, String jobId) throws SQLException, InterruptedException {
-        if (database.call(connection -> RunReader.read(connection, run.runId())).isEmpty()) {
-            cancelQuietly(jobId);
+    /**
+     * Leaves a run whose job may be running. One that another dispatcher has goes on; the job of a cancelled one, and of
+     * one whose row is gone with its project, must not.
+     *
+     * @param hold not {@link Hold#HELD}
+     */
+    private Outcome letGo(Run run, String jobId, Hold hold) throws SQLException, InterruptedException {
+        boolean cancelled = hold == Hold.CANCEL_REQUESTED;
+        if (cancelled
+                || database.call(connection -> RunReader.read(connection, run.runId()))
+                        .isEmpty()) {
+            submitter.execute(() -> cancelUntilEnded(jobId));
         }
-        return new Outcome.Lost();
+        return cancelled ? new Outcome.Cancelled() : new Outcome.Lost();
+    }
+
+    private Hold hold(Run run) throws SQLException, InterruptedException {
+        return queue(queue -> queue.hold(run));
     }
 
     private RunProgress show(Run run, String jobId, RunProgress shown) throws SQLException, InterruptedException {
@@ -263,7 +333,8 @@ final class RunFollower {
         return now;
     }
 
-    private Outcome ended(JobState state, String jobId, boolean cancelling) throws InterruptedException {
+    private Outcome ended(Run run, JobState state, String jobId, boolean cancelling)
+            throws SQLException, InterruptedException {
         if (state == JobState.FINISHED) {
             return new Outcome.Finished(jobId);
         }
@@ -275,7 +346,8 @@ final class RunFollower {
         if (cancelling) {
             return new Outcome.Cancelled();
         }
-        return failed(settled(() -> flink.failure(jobId)).orElse("Flink job failed without a reason: jobId=" + jobId));
+        return failed(settled(run, jobId, () -> flink.failure(jobId))
+                .orElse("Flink job failed without a reason: jobId=" + jobId));
     }
 
     /** Whether trying again is useless is said in the message itself: that is all of an exception that reaches here. */
@@ -285,8 +357,12 @@ final class RunFollower {
 
     /** Records the model of a finished job. */
     private Outcome record(Run run, String jobId) throws SQLException, InterruptedException {
-        Optional<Map<String, String>> complete = settled(() -> Optional.of(flink.accumulators(jobId))
-                .filter(values -> !values.getOrDefault(JobReport.RESULT, "").isEmpty()));
+        Optional<Map<String, String>> complete = settled(
+                run,
+                jobId,
+                () -> Optional.of(flink.accumulators(jobId))
+                        .filter(values ->
+                                !values.getOrDefault(JobReport.RESULT, "").isEmpty()));
         if (complete.isEmpty()) {
             return new Outcome.Failed("Flink job must report a result: jobId=" + jobId, false);
         }
@@ -326,18 +402,23 @@ final class RunFollower {
      * Asks about an ended job until there is an answer. The cluster answers such questions from a copy that is some seconds
      * old, so at first it may still say what was true before the end.
      */
-    private <T> Optional<T> settled(Supplier<Optional<T>> question) throws InterruptedException {
+    private <T> Optional<T> settled(Run run, String jobId, Supplier<Optional<T>> question)
+            throws SQLException, InterruptedException {
         long deadline = System.nanoTime() + SETTLE_NANOS;
-        Optional<T> answer = awaitAnswer(question);
+        Optional<T> answer = awaitAnswer(run, jobId, question);
         while (answer.isEmpty() && System.nanoTime() - deadline < 0) {
             TimeUnit.MILLISECONDS.sleep(QUICK_POLL_MILLIS);
-            answer = awaitAnswer(question);
+            answer = awaitAnswer(run, jobId, question);
         }
         return answer;
     }
 
-    /** Asks the cluster until it answers, or until it has been silent for too long. */
-    private <T> T awaitAnswer(Supplier<T> question) throws InterruptedException {
+    /**
+     * Asks the cluster until it answers, or until it has been silent for too long.
+     *
+     * @throws LetGoException if the run is cancelled or lost meanwhile
+     */
+    private <T> T awaitAnswer(Run run, String jobId, Supplier<T> question) throws SQLException, InterruptedException {
         long deadline = System.nanoTime() + config.flinkWait().toNanos();
         boolean told = false;
         while (true) {
@@ -350,6 +431,10 @@ final class RunFollower {
                 if (!told) {
                     LOG.info("waiting for Flink: endpoint={}, cause={}", flink.endpoint(), e.getMessage());
                     told = true;
+                }
+                Hold hold = hold(run);
+                if (hold != Hold.HELD) {
+                    throw new LetGoException(letGo(run, jobId, hold));
                 }
             }
             TimeUnit.MILLISECONDS.sleep(config.poll().toMillis());

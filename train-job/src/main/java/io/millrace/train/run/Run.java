@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param runId identity
  * @param attempt 1 for the first try
  * @param status as of reading
+ * @param cancelRequested whether somebody wants it cancelled, as of reading
  * @param database name of the database
  * @param projectId project of the run
  * @param project its name
@@ -33,6 +34,7 @@ public record Run(
         long runId,
         int attempt,
         RunStatus status,
+        boolean cancelRequested,
         String database,
         long projectId,
         String project,
@@ -56,8 +58,8 @@ public record Run(
         keyColumns = List.copyOf(keyColumns);
     }
 
-    /** Name of the run's Flink job. */
-    public String jobName() {
-        return "train " + project + " #" + runId + " " + algorithm;
+    /** Whether it may still be worked on. */
+    public boolean wanted() {
+        return !cancelRequested && !status.ended();
     }
 }

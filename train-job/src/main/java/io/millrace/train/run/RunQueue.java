@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -60,7 +61,8 @@ public final class RunQueue {
             UPDATE ml.runs SET lease_until = now() + make_interval(secs => ?)
             WHERE run_id IN (
                 SELECT run_id FROM ml.runs
-                WHERE lease_owner = ? AND status IN ('claimed', 'exporting', 'training', 'evaluating', 'publishing')
+                WHERE lease_owner = ? AND run_id = ANY (?)
+                    AND status IN ('claimed', 'exporting', 'training', 'evaluating', 'publishing')
                 FOR UPDATE SKIP LOCKED)
             """;
 
@@ -109,11 +111,16 @@ public final class RunQueue {
         }
     }
 
-    /** Renews the leases of all runs of this dispatcher. */
-    public void renew() throws SQLException {
+    /**
+     * Renews leases of this dispatcher.
+     *
+     * @param followed ids of the runs that a thread follows; the lease of any other one runs out
+     */
+    public void renew(Set<Long> followed) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(RENEW)) {
             statement.setDouble(1, leaseSeconds);
             statement.setString(2, owner);
+            statement.setArray(3, connection.createArrayOf("bigint", followed.toArray()));
             statement.executeUpdate();
         }
     }

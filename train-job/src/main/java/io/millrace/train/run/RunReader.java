@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads runs. */
 public final class RunReader {
     private static final String SELECT = """
-            SELECT r.run_id, r.attempt, r.status, current_database() AS database, r.project_id, p.name AS project, r.task,
+            SELECT r.run_id, r.attempt, r.status, r.cancel_requested, current_database() AS database, r.project_id, p.name AS project, r.task,
                 r.algorithm, r.objective, r.hyperparams::text AS hyperparams, r.test_size::text AS test_size,
                 r.test_sampling, r.seed, r.automatic_deploy, r.snapshot_id, s.iceberg_snapshot_id,
                 coalesce(s.rows, 0) AS snapshot_rows, s.relation, c.lake_table, s.y_column_name, s.key_columns
@@ -60,6 +60,7 @@ public final class RunReader {
                 row.getLong("run_id"),
                 row.getInt("attempt"),
                 RunStatus.of(row.getString("status")),
+                row.getBoolean("cancel_requested"),
                 row.getString("database"),
                 row.getLong("project_id"),
                 row.getString("project"),

@@ -14,6 +14,11 @@ public enum RunStatus {
     FAILED,
     CANCELLED;
 
+    /** Whether nothing follows. */
+    public boolean ended() {
+        return compareTo(SUCCEEDED) >= 0;
+    }
+
     /** As stored. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);

@@ -18,6 +18,7 @@ import io.millrace.lake.testing.TestingTable;
 import io.millrace.train.TrainConfig;
 import io.millrace.train.testing.TestingConf;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -192,9 +193,26 @@ final class TestingPlatform implements AutoCloseable {
         cluster.startTaskManager();
     }
 
+    TrainConfig trainConfig() {
+        return conf.trainConfig();
+    }
+
+    /** Connections that the worker role has open. */
+    long workerConnections() {
+        return number("SELECT count(*) FROM pg_stat_activity WHERE usename = '" + TestingPostgres.WORKER + "'");
+    }
+
     /** A dispatcher in a thread of this process. */
     RunningDispatcher dispatch() {
-        TrainConfig config = conf.trainConfig();
+        return dispatch(conf.trainConfig());
+    }
+
+    /** The same that asks for the cluster elsewhere. */
+    RunningDispatcher dispatch(URI flinkRestUri) throws IOException {
+        return dispatch(conf.trainConfig(flinkRestUri));
+    }
+
+    private RunningDispatcher dispatch(TrainConfig config) {
         DatabaseConnections connections =
                 DatabaseConnections.from(ConfigFile.read(conf.directory().resolve("database.properties")));
         return new RunningDispatcher(new RunDispatcher(conf.directory(), config, connections));

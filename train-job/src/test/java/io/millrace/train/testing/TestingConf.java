@@ -3,8 +3,12 @@ package io.millrace.train.testing;
 import io.millrace.contract.ConfigFile;
 import io.millrace.train.TrainConfig;
 import java.io.IOException;
+import java.io.Reader;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Properties;
+import java.util.stream.Collectors;
 
 /** A configuration directory of its own for a test. */
 public final class TestingConf {
@@ -48,6 +52,19 @@ public final class TestingConf {
 
     public Path directory() {
         return directory;
+    }
+
+    /** The same for another cluster. */
+    public TrainConfig trainConfig(URI flinkRestUri) throws IOException {
+        Properties values = new Properties();
+        Path file = directory.resolve("train.properties");
+        try (Reader reader = Files.newBufferedReader(file)) {
+            values.load(reader);
+        }
+        values.setProperty("flink-rest-uri", flinkRestUri.toString());
+        return TrainConfig.from(ConfigFile.of(
+                file,
+                values.stringPropertyNames().stream().collect(Collectors.toMap(key -> key, values::getProperty))));
     }
 
     public TrainConfig trainConfig() {
