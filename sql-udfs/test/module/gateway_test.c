@@ -1,6 +1,6 @@
 /*
- * A made-up gateway: a thread of this backend that serves a region of its own
- * and echoes what it is sent. With it the tests reach the other side of a slot.
+ * A made-up gateway: a thread of this backend that serves a region of its own,
+ * echoes what it is sent, and numbers the rows it is asked to predict. With it the tests reach the other side of a slot.
  */
 #include "postgres.h"
 
@@ -106,31 +106,73 @@ layout_make(void)
 	munmap(layout, MILLRACE_REGION_LENGTH);
 }
 
-/* Answers one request with the bytes it carries */
+/* Writes the header of a response */
 static void
-answer(int slot)
+header_make(char *response, int value_kind, uint32 row_count, uint64 model_key)
+{
+	memset(response, 0, MILLRACE_RESPONSE_HEADER_LENGTH);
+	put(response, MILLRACE_RESPONSE_VERSION_OFFSET, MILLRACE_ENVELOPE_VERSION, 2);
+	put(response, MILLRACE_RESPONSE_VALUE_KIND_OFFSET, value_kind, 2);
+	put(response, MILLRACE_RESPONSE_ROW_COUNT_OFFSET, row_count, 4);
+	put(response, MILLRACE_RESPONSE_MODEL_KEY_OFFSET, model_key, 8);
+}
+
+/* The bytes of the request; returns the length of the response */
+static uint32
+echo(const char *request, char *response)
+{
+	uint32		length;
+
+	memcpy(&length, request + MILLRACE_REQUEST_ROWS_LENGTH_OFFSET, sizeof(length));
+	header_make(response, MILLRACE_VALUE_BYTES, 1, 0);
+	put(response, MILLRACE_RESPONSE_HEADER_LENGTH, MILLRACE_ERROR_OK, 4);
+	put(response, MILLRACE_RESPONSE_HEADER_LENGTH + 4, length, 4);
+	memcpy(response + MILLRACE_RESPONSE_HEADER_LENGTH + 8, request + MILLRACE_REQUEST_HEADER_LENGTH, length);
+	return MILLRACE_RESPONSE_HEADER_LENGTH + 8 + length;
+}
+
+/* The number of each row in its request, as a regression answers it */
+static uint32
+number_rows(const char *request, char *response, uint64 model_key)
+{
+	char	   *next = response + MILLRACE_RESPONSE_HEADER_LENGTH;
+	uint32		row_count;
+
+	memcpy(&row_count, request + MILLRACE_REQUEST_ROW_COUNT_OFFSET, sizeof(row_count));
+	header_make(response, MILLRACE_VALUE_FULL, row_count, model_key);
+	for (uint32 i = 0; i < row_count; i++)
+	{
+		float8		number = i;
+
+		memset(next, 0, 20);	/* status, number, length of the label, count of the probabilities */
+		memcpy(next + 4, &number, sizeof(number));
+		next += 20;
+	}
+	return next - response;
+}
+
+/* Answers the request in a slot, if any, and rings for who sleeps */
+static void
+answer(int slot, int connection)
 {
 	MillraceSlotLine *line = (MillraceSlotLine *) (lines + slot * MILLRACE_SLOT_LENGTH);
 	const char *request = requests + slot * SLAB_LENGTH;
 	char	   *response = responses + slot * SLAB_LENGTH;
 	uint64_t	word = atomic_load(&line->state);
 	uint64_t	next = (word & ~UINT64CONST(0xff)) | MILLRACE_STATE_RUNNING;
-	uint32		length;
 
 	if (MILLRACE_STATE_CODE(word) != MILLRACE_STATE_SUBMITTED || !atomic_compare_exchange_strong(&line->state, &word, next))
 		return;
-	memcpy(&length, request + MILLRACE_REQUEST_ROWS_LENGTH_OFFSET, sizeof(length));
-	memset(response, 0, MILLRACE_RESPONSE_HEADER_LENGTH + 4);
-	put(response, MILLRACE_RESPONSE_VERSION_OFFSET, MILLRACE_ENVELOPE_VERSION, 2);
-	put(response, MILLRACE_RESPONSE_VALUE_KIND_OFFSET, MILLRACE_VALUE_BYTES, 2);
-	put(response, MILLRACE_RESPONSE_ROW_COUNT_OFFSET, 1, 4);
-	put(response, MILLRACE_RESPONSE_HEADER_LENGTH + 4, length, 4);
-	memcpy(response + MILLRACE_RESPONSE_HEADER_LENGTH + 8, request + MILLRACE_REQUEST_HEADER_LENGTH, length);
-	line->response_length = MILLRACE_RESPONSE_HEADER_LENGTH + 8 + length;
+	line->response_length = line->kind == MILLRACE_KIND_FULL ? number_rows(request, response, line->model_key) : echo(request, response);
 	line->status = MILLRACE_ERROR_OK;
 	word = next;
-	if (!atomic_compare_exchange_strong(&line->state, &word, (next & ~UINT64CONST(0xff)) | MILLRACE_STATE_DONE))
-		atomic_store(&line->state, (next & ~UINT64CONST(0xff)) | MILLRACE_STATE_FREE);	/* abandoned */
+	if (atomic_compare_exchange_strong(&line->state, &word, (next & ~UINT64CONST(0xff)) | MILLRACE_STATE_DONE))
+	{
+		char		ring = MILLRACE_RING;
+		ssize_t		sent pg_attribute_unused() = atomic_load(&line->waiter) == 1 ? send(connection, &ring, sizeof(ring), MSG_NOSIGNAL) : 0;
+	}
+	else						/* abandoned */
+		atomic_store(&line->state, (next & ~UINT64CONST(0xff)) | MILLRACE_STATE_FREE);
 }
 
 static void *
@@ -159,7 +201,7 @@ serve(void *argument)
 		}
 		atomic_store(&control->heartbeat_nanos, millrace_now_nanos());
 		for (int i = 0; i < MILLRACE_SLOT_COUNT && !atomic_load(&mute); i++)
-			answer(i);
+			answer(i, connection);
 		usleep(500);
 	}
 	if (connection >= 0)

@@ -20,6 +20,20 @@ SELECT slots_take(510);
 SELECT requests_overtake();
 SELECT slots_held();
 SELECT ml._echo('hello');
+-- A table streams through one slot as through four
+SELECT ml.create_project('numbers', 'regression') AS project \gset
+INSERT INTO ml.models (model_id, project_id, algorithm, task, uri, sha256, bytes, format)
+VALUES (4001, :project, 'xgboost', 'regression', 'store:numbers/1/1', repeat('b2', 32), 100, 'xgboost-ubj');
+INSERT INTO ml.deployments (project_id, model_id, strategy, deployed_by) VALUES (:project, 4001, 'specific', current_user);
+CREATE TABLE numbers AS SELECT i AS id, i * 0.5 AS x, 'text ' || i AS y FROM generate_series(0, 104) i;
+SELECT count(*), bool_and(prediction = key::int % 10) AS right, bool_and(label IS NULL AND proba IS NULL) AS bare
+FROM ml.predict_batch('numbers', 'numbers', 'id', 10);
+SELECT slots_take(511);
+SELECT count(*), bool_and(prediction = key::int % 10) AS right, bool_and(label IS NULL AND proba IS NULL) AS bare
+FROM ml.predict_batch('numbers', 'numbers', 'id', 10);
+SELECT slots_held();
+SELECT ml.drop_project('numbers');
+DROP TABLE numbers;
 -- Without any slot
 SELECT slots_take(512);
 SET ml.timeout_ms = 100;
