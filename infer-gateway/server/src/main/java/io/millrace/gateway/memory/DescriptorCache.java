@@ -13,14 +13,26 @@ import org.jspecify.annotations.Nullable;
  * A hash stands for a descriptor for all connections, not only for the one that sent it: the hash is checked against
  * the bytes when they come, so it means the same to everybody, and a new backend need not send what another one has
  * sent. When the cache is full it is emptied, and the backends are asked again.
+ *
+ * Full is counted in columns: documents with other columns in each row make a descriptor for each, and wide ones.
  */
 /** Descriptors that backends have sent, by hash. Threads: any. */
 final class DescriptorCache {
-    private final int limit;
+    /** What an entry costs beside its columns, in columns. */
+    private static final int ENTRY_COLUMNS = 4;
+
+    private final int columnLimit;
     private final ConcurrentHashMap<Long, RowSchema> schemas = new ConcurrentHashMap<>();
 
-    DescriptorCache(int limit) {
-        this.limit = limit;
+    private int columnCount;
+
+    /**
+     * An empty cache.
+     *
+     * @param columnLimit columns of all descriptors, about 100 bytes each
+     */
+    DescriptorCache(int columnLimit) {
+        this.columnLimit = columnLimit;
     }
 
     /**
@@ -39,12 +51,7 @@ final class DescriptorCache {
         }
         List<Column> columns = request.descriptor();
         if (known == null) {
-            if (schemas.size() >= limit) {
-                schemas.clear();
-            }
-            RowSchema schema = new RowSchema(columns);
-            RowSchema raced = schemas.putIfAbsent(hash, schema);
-            known = raced == null ? schema : raced;
+            known = add(hash, columns);
         }
         if (!known.columns().equals(columns)) {
             throw new ContractException(
@@ -52,5 +59,26 @@ final class DescriptorCache {
                     "descriptor hash stands for another descriptor: hash=0x" + Long.toHexString(hash));
         }
         return known;
+    }
+
+    private synchronized RowSchema add(long hash, List<Column> columns) {
+        RowSchema raced = schemas.get(hash);
+        if (raced != null) {
+            return raced;
+        }
+        int added = columns.size() + ENTRY_COLUMNS;
+        if (columnCount + added > columnLimit) {
+            schemas.clear();
+            columnCount = 0;
+        }
+        columnCount += added;
+        RowSchema schema = new RowSchema(columns);
+        schemas.put(hash, schema);
+        return schema;
+    }
+
+    /** Columns of all descriptors, with what the entries cost. */
+    synchronized int columnCount() {
+        return columnCount;
     }
 }

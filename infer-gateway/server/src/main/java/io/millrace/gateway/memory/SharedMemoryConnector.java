@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 /** Serves the slots of a region. Threads: one of its own. */
 public final class SharedMemoryConnector implements Connector {
     private static final Logger log = LoggerFactory.getLogger(SharedMemoryConnector.class);
-    private static final int DESCRIPTOR_LIMIT = 4096;
+    private static final int DESCRIPTOR_COLUMNS_MAX = 1 << 17;
     private static final int LOOKS_PER_TIME = 16;
     private static final int YIELDS_MAX = 3;
 
@@ -47,7 +47,7 @@ public final class SharedMemoryConnector implements Connector {
         this.region = region;
         this.pipeline = pipeline;
         this.spin = new SpinBudget(spinNanos);
-        DescriptorCache descriptors = new DescriptorCache(DESCRIPTOR_LIMIT);
+        DescriptorCache descriptors = new DescriptorCache(DESCRIPTOR_COLUMNS_MAX);
         this.requests = new SlotRequest[region.slots().slotCount()];
         for (int slotIndex = 0; slotIndex < requests.length; slotIndex++) {
             requests[slotIndex] = new SlotRequest(region, descriptors, slotIndex);
