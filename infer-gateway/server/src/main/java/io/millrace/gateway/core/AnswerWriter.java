@@ -24,11 +24,15 @@ final class AnswerWriter {
         };
     }
 
-    /** Writes all rows of a request whose rows were scored in a batch. */
-    void write(Request request, ServedModel model, Batch batch) {
+    /** Starts the answer of a request. */
+    static void begin(Request request, ServedModel model) {
+        request.completion().begin(valueKind(request.kind()), request.rowCount(), model.key(), model.modelId());
+    }
+
+    /** Writes the next rows of a request, which are the batch's rows from {@link Request#firstRow} on. */
+    void write(Request request, int rowCount, ServedModel model, Batch batch) {
         Completion completion = request.completion();
-        completion.begin(valueKind(request.kind()), request.rowCount(), model.key(), model.modelId());
-        for (int row = request.firstRow; row < request.firstRow + request.rowCount(); row++) {
+        for (int row = request.firstRow; row < request.firstRow + rowCount; row++) {
             ContractException error = batch.position(row) < 0 ? batch.error(row) : null;
             if (error != null) {
                 completion.rowFailed(error.code(), String.valueOf(error.getMessage()));

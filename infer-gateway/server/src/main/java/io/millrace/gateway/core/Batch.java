@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A row of the batch (0-based over all requests) has a position in the matrix, or none and an error instead.
  */
 final class Batch {
+    /** Floats of the matrix, and of its outputs, unless a single row has more: 4 MiB, which each executing thread keeps. */
+    static final int FLOATS_MAX = 1 << 20;
+
     private static final int NO_POSITION = -1;
 
     private Request[] requests = new Request[64];
@@ -24,6 +27,11 @@ final class Batch {
     private int positionCount;
     private int batchRow;
     private final Map<Integer, ContractException> errors = new HashMap<>();
+
+    /** Rows that may be scored at a time: as many as configured, fewer when they are wide, at least one. */
+    static int blockRows(int rowsMax, int width, int outputCount) {
+        return Math.max(1, Math.min(rowsMax, FLOATS_MAX / Math.max(1, Math.max(width, outputCount))));
+    }
 
     boolean isEmpty() {
         return requestCount == 0;
@@ -57,6 +65,13 @@ final class Batch {
         System.arraycopy(requests, index + 1, requests, index, requestCount - index);
     }
 
+    /** Takes out the first request; its rows stay in the matrix. */
+    Request removeFirst() {
+        Request first = requests[0];
+        remove(0);
+        return first;
+    }
+
     /** Forgets everything but the arrays. */
     void clear() {
         Arrays.fill(requests, 0, requestCount, null);
@@ -65,19 +80,25 @@ final class Batch {
         errors.clear();
     }
 
-    /** Makes the matrix ready for the rows of all requests. */
-    void prepare(int width, int outputCount) {
+    /**
+     * Makes the matrix ready for a block of rows, and forgets the block before.
+     *
+     * @param blockRows at most {@link #blockRows}
+     */
+    void prepare(int blockRows, int width, int outputCount) {
         positionCount = 0;
         batchRow = 0;
-        features = ensure(features, rowCount * width);
-        outputs = ensure(outputs, rowCount * outputCount);
-        if (positions.length < rowCount) {
-            positions = new int[Math.max(rowCount, 2 * positions.length)];
+        errors.clear();
+        features = ensure(features, (long) blockRows * width);
+        outputs = ensure(outputs, (long) blockRows * outputCount);
+        if (positions.length < blockRows) {
+            positions = new int[Math.max(blockRows, 2 * positions.length)];
         }
     }
 
-    private static float[] ensure(float[] array, int length) {
-        return array.length >= length ? array : new float[Math.max(length, 2 * array.length)];
+    private static float[] ensure(float[] array, long length) {
+        long grown = Math.max(length, Math.min(FLOATS_MAX, 2L * array.length));
+        return array.length >= length ? array : new float[Math.toIntExact(grown)];
     }
 
     float[] features() {

@@ -7,7 +7,6 @@ import io.millrace.contract.ErrorCode;
 import io.millrace.contract.RowReader;
 import io.millrace.contract.fitted.BoundTransform;
 import io.millrace.contract.layout.RequestKind;
-import io.millrace.contract.layout.ValueKind;
 import io.millrace.engine.Scorer;
 import java.util.Arrays;
 import java.util.function.LongSupplier;
@@ -38,36 +37,32 @@ final class BatchRunner {
         this.clock = clock;
     }
 
-    /** Runs a batch of one model and clears it; never throws for what a request or a scorer did. */
-    void run(Batch batch, ServedModel model) {
-        int taken = 0;
+    /**
+     * Runs a batch of one model and clears it; never throws for what a request or a scorer did.
+     *
+     * @param blockRows rows to score at a time; only a lone request may have more
+     */
+    void run(Batch batch, ServedModel model, int blockRows) {
         settlement.pend(-batch.rowCount());
         try {
             long start = clock.getAsLong();
             dropLate(batch, start);
-            if (batch.isEmpty()) {
-                return;
-            }
-            batch.prepare(model.scorer().width(), model.scorer().outputs());
-            transform(batch, model);
-            long transformed = clock.getAsLong();
-            if (batch.positionCount() > 0) {
-                score(batch, model.scorer());
-                long scored = clock.getAsLong();
-                observer.executed(batch.positionCount(), transformed - start, scored - transformed);
-                model.cost().record(batch.positionCount(), scored - start);
-            }
-            while (taken < batch.requestCount()) {
-                Request request = batch.request(taken++);
-                answer(request, model, batch);
+            if (batch.requestCount() == 1 && batch.rowCount() > blockRows) {
+                runBlocks(batch, model, blockRows);
+            } else if (!batch.isEmpty()) {
+                runWhole(batch, model, start);
             }
         } catch (RuntimeException | Error e) {
             log.error("batch failed: model={}, requests={}", model.name(), batch.requestCount(), e);
-            while (taken < batch.requestCount()) {
-                settlement.fail(batch.request(taken++), ErrorCode.INTERNAL, "batch failed: reason=" + e);
-            }
+            failAll(batch, e);
         } finally {
             batch.clear();
+        }
+    }
+
+    private void failAll(Batch batch, Throwable failure) {
+        while (!batch.isEmpty()) {
+            settlement.fail(batch.removeFirst(), ErrorCode.INTERNAL, "batch failed: reason=" + failure);
         }
     }
 
@@ -75,32 +70,88 @@ final class BatchRunner {
         for (int index = 0; index < batch.requestCount(); ) {
             Request request = batch.request(index);
             observer.queued(now - request.acceptedNanos());
-            if (!request.isWanted()) {
+            if (isLate(request, now)) {
                 batch.remove(index);
-                settlement.fail(request, ErrorCode.CANCELLED, "request is cancelled");
-            } else if (now - request.deadlineNanos() > 0) {
-                batch.remove(index);
-                settlement.failDeadline(request, now);
+                failLate(request, now);
             } else {
                 index++;
             }
         }
     }
 
+    private static boolean isLate(Request request, long now) {
+        return !request.isWanted() || now - request.deadlineNanos() > 0;
+    }
+
+    private void failLate(Request request, long now) {
+        if (request.isWanted()) {
+            settlement.failDeadline(request, now);
+        } else {
+            settlement.fail(request, ErrorCode.CANCELLED, "request is cancelled");
+        }
+    }
+
+    private void runWhole(Batch batch, ServedModel model, long start) {
+        batch.prepare(batch.rowCount(), model.scorer().width(), model.scorer().outputs());
+        transform(batch, model);
+        score(batch, model, start);
+        while (!batch.isEmpty()) {
+            Request request = batch.removeFirst();
+            try {
+                AnswerWriter.begin(request, model);
+                answers.write(request, request.rowCount(), model, batch);
+            } catch (RuntimeException | Error e) {
+                settlement.fail(request, e);
+                continue;
+            }
+            settlement.complete(request);
+        }
+    }
+
+    /** A request that is larger than a block: its rows go through the same small matrix, one block after the other. */
+    private void runBlocks(Batch batch, ServedModel model, int blockRows) {
+        Request request = batch.removeFirst();
+        try {
+            AnswerWriter.begin(request, model);
+            for (int rowsLeft = request.rowCount(); rowsLeft > 0; rowsLeft -= blockRows) {
+                long start = clock.getAsLong();
+                if (isLate(request, start)) {
+                    failLate(request, start);
+                    return;
+                }
+                int rowCount = Math.min(rowsLeft, blockRows);
+                batch.prepare(rowCount, model.scorer().width(), model.scorer().outputs());
+                request.firstRow = 0;
+                transform(request, rowCount, model, batch);
+                if (request.kind() != RequestKind.PREPROCESS) {
+                    score(batch, model, start);
+                    answers.write(request, rowCount, model, batch);
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            settlement.fail(request, e);
+            return;
+        }
+        settlement.complete(request);
+    }
+
     private void transform(Batch batch, ServedModel model) {
         for (int index = 0; index < batch.requestCount(); ) {
             Request request = batch.request(index);
             request.firstRow = batch.nextRow();
-            boolean answered;
+            boolean preprocess = request.kind() == RequestKind.PREPROCESS;
             try {
-                answered = transform(request, model, batch);
+                if (preprocess) {
+                    AnswerWriter.begin(request, model);
+                }
+                transform(request, request.rowCount(), model, batch);
             } catch (RuntimeException | Error e) {
                 batch.rewind(request.firstRow);
                 batch.remove(index);
                 settlement.fail(request, e);
                 continue;
             }
-            if (answered) {
+            if (preprocess) {
                 batch.rewind(request.firstRow);
                 batch.remove(index);
                 settlement.complete(request);
@@ -110,15 +161,12 @@ final class BatchRunner {
         }
     }
 
-    /** Puts the rows of a request into the matrix; true when that was all it wanted, and its answer is written. */
-    private static boolean transform(Request request, ServedModel model, Batch batch) {
+    /** Puts the next rows of a request into the matrix; where that is all it wants, also into its answer. */
+    private static void transform(Request request, int rowCount, ServedModel model, Batch batch) {
         BoundTransform transform = requireNonNull(request.transform);
         boolean preprocess = request.kind() == RequestKind.PREPROCESS;
         int width = model.scorer().width();
-        if (preprocess) {
-            request.completion().begin(ValueKind.VECTOR32, request.rowCount(), model.key(), model.modelId());
-        }
-        for (int row = 0; row < request.rowCount(); row++) {
+        for (int row = 0; row < rowCount; row++) {
             RowReader reader = request.nextRow();
             int offset = batch.positionCount() * width;
             ContractException error = apply(transform, reader, batch.features(), offset);
@@ -131,7 +179,6 @@ final class BatchRunner {
                 writeFeatures(request.completion(), error, batch.features(), offset, width);
             }
         }
-        return preprocess;
     }
 
     private static @Nullable ContractException apply(
@@ -153,13 +200,21 @@ final class BatchRunner {
         }
     }
 
-    private void score(Batch batch, Scorer scorer) {
+    private void score(Batch batch, ServedModel model, long start) {
+        if (batch.positionCount() == 0) {
+            return;
+        }
+        long transformed = clock.getAsLong();
+        Scorer scorer = model.scorer();
         try {
             scorer.score(batch.features(), batch.positionCount(), batch.outputs());
         } catch (RuntimeException e) {
             log.warn("scorer failed on a batch: rows={}, reason={}", batch.positionCount(), e.toString());
             scoreSingly(batch, scorer);
         }
+        long scored = clock.getAsLong();
+        observer.executed(batch.positionCount(), transformed - start, scored - transformed);
+        model.cost().record(batch.positionCount(), scored - start);
     }
 
     private void scoreSingly(Batch batch, Scorer scorer) {
@@ -179,15 +234,5 @@ final class BatchRunner {
                         new ContractException(ErrorCode.SCORER_FAILED, "scorer failed on a row: reason=" + e, e));
             }
         }
-    }
-
-    private void answer(Request request, ServedModel model, Batch batch) {
-        try {
-            answers.write(request, model, batch);
-        } catch (RuntimeException | Error e) {
-            settlement.fail(request, e);
-            return;
-        }
-        settlement.complete(request);
     }
 }

@@ -49,6 +49,12 @@ final class ModelQueue {
         }
     }
 
+    /** Rows that {@link #take} would take: a first request that is larger is taken alone. */
+    synchronized int nextRows(int rowsMax) {
+        Request first = waiting.peekFirst();
+        return first == null ? 0 : Math.max(first.rowCount(), Math.min(waitingRows, rowsMax));
+    }
+
     int rowLimit() {
         return rowLimit;
     }

@@ -236,10 +236,11 @@ public final class Pipeline implements AutoCloseable {
         try {
             ModelQueue queue = runQueue.take();
             while (queue != null) {
-                queue.take(batch, config.batchRowsMax());
+                int blockRows = queue.model().blockRows(config.batchRowsMax());
+                queue.take(batch, blockRows);
                 // Before the work, so that another worker may take what is left.
                 schedule(queue);
-                runner.run(batch, queue.model());
+                runner.run(batch, queue.model(), blockRows);
                 queue = runQueue.take();
             }
         } catch (InterruptedException e) {
@@ -272,13 +273,14 @@ public final class Pipeline implements AutoCloseable {
             long spentNanos = 0;
             for (int index = 0; index < touched.size(); index++) {
                 ModelQueue queue = touched.get(index);
-                int rows = Math.min(queue.waitingRows(), config.batchRowsMax());
+                int blockRows = queue.model().blockRows(config.batchRowsMax());
+                int rows = queue.nextRows(blockRows);
                 while (rows > 0 && fits(queue, rows, spentNanos)) {
                     long start = clock.getAsLong();
-                    queue.take(batch, config.batchRowsMax());
-                    runner.run(batch, queue.model());
+                    queue.take(batch, blockRows);
+                    runner.run(batch, queue.model(), blockRows);
                     spentNanos += clock.getAsLong() - start;
-                    rows = Math.min(queue.waitingRows(), config.batchRowsMax());
+                    rows = queue.nextRows(blockRows);
                 }
                 schedule(queue);
             }

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 /** One model version ready to answer: scorer, preprocessing, queue and cost. Threads: any. */
 public final class ServedModel {
-    private static final int BINDING_LIMIT = 256;
+    /** Columns of all bindings: about 10 MB of them. */
+    private static final int BOUND_COLUMNS_MAX = 1 << 15;
 
     private final long key;
     private final long modelId;
@@ -36,6 +37,7 @@ public final class ServedModel {
     private final BatchCost cost = new BatchCost();
     private final AtomicInteger references = new AtomicInteger(1);
     private final Map<RowSchema, BoundTransform> bindings = new ConcurrentHashMap<>();
+    private final AtomicInteger boundColumns = new AtomicInteger();
     private volatile @Nullable Binding lastBinding;
 
     private record Binding(RowSchema schema, BoundTransform transform) {}
@@ -106,6 +108,11 @@ public final class ServedModel {
         return labels.get(classIndex);
     }
 
+    /** Rows of its batches: at most {@code rowsMax}, fewer when they are wide. */
+    public int blockRows(int rowsMax) {
+        return Batch.blockRows(rowsMax, scorer.width(), scorer.outputs());
+    }
+
     ModelQueue queue() {
         return queue;
     }
@@ -124,8 +131,11 @@ public final class ServedModel {
         BoundTransform transform = bindings.get(schema);
         if (transform == null) {
             transform = fitted.bind(schema.columns());
-            if (bindings.size() >= BINDING_LIMIT) {
+            // A binding has a part for each column of the model, and its key one for each of the caller's.
+            int columns = schema.columns().size() + fitted.inputs().columns().size();
+            if (boundColumns.addAndGet(columns) > BOUND_COLUMNS_MAX) {
                 bindings.clear();
+                boundColumns.set(columns);
             }
             bindings.put(schema, transform);
         }

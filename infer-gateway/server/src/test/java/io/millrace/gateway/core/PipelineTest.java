@@ -127,7 +127,7 @@ class PipelineTest {
         for (TestingRequest request : requests) {
             assertThat(request.await()).isEqualTo(ErrorCode.OK);
         }
-        assertThat(scorer.batches()).containsExactly(1, 4, 7, 4);
+        assertThat(scorer.batches()).containsExactly(1, 4, 4, 3, 4);
     }
 
     @Test
@@ -145,6 +145,63 @@ class PipelineTest {
         assertThat(clean.answers()).containsExactly("1.0", "2.0");
         assertThat(poisoned.await()).isEqualTo(ErrorCode.OK);
         assertThat(poisoned.answers()).containsExactly("3.0", "SCORER_FAILED", "4.0");
+    }
+
+    @Test
+    void aRequestLargerThanABlockIsAnsweredInTheRowsOrder() throws InterruptedException {
+        ServedModel model = model(100);
+        model.cost().record(1, 1);
+        Pipeline target = pipeline(1, 2, 4);
+        Pipeline.Burst burst = target.burst();
+        TestingRequest rows = predict(1, 2, TestingScorer.POISON, 4, 5);
+        burst.submit(rows);
+        burst.run();
+        assertThat(rows.await()).isEqualTo(ErrorCode.OK);
+        assertThat(rows.answers()).containsExactly("1.0", "2.0", "SCORER_FAILED", "4.0", "5.0");
+        TestingRequest features = new TestingRequest(RequestKind.PREPROCESS, KEY, LATER, 0, 1, 2, 3);
+        target.submit(features);
+        assertThat(features.await()).isEqualTo(ErrorCode.OK);
+        assertThat(features.answers()).containsExactly("features 1.0", "features 2.0", "features 3.0");
+        TestingRequest narrow = predict(1, 2, 3).withRoomFor(2);
+        target.submit(narrow);
+        assertThat(narrow.await()).isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE);
+        assertThat(rows.ends() + features.ends() + narrow.ends()).isEqualTo(3);
+    }
+
+    @Test
+    void aLargeRequestIsNotTakenForAShortBatch() throws InterruptedException {
+        ServedModel model = model(100);
+        model.cost().record(1, 100);
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch gate = scorer.hold(entered);
+        Pipeline.Burst burst = pipeline(1, 2, 300).burst();
+        TestingRequest request = predict(1, 2, 3, 4, 5);
+        burst.submit(request);
+        burst.run();
+        entered.await();
+        assertThat(request.isDone()).as("a worker holds it").isFalse();
+        gate.countDown();
+        assertThat(request.await()).isEqualTo(ErrorCode.OK);
+    }
+
+    @Test
+    void aBlockIsBoundedInFloats() {
+        assertThat(Batch.blockRows(512, 10, 1)).isEqualTo(512);
+        assertThat(Batch.blockRows(512, Batch.FLOATS_MAX / 2, 1)).isEqualTo(2);
+        assertThat(Batch.blockRows(512, 1, Batch.FLOATS_MAX / 3)).isEqualTo(3);
+        assertThat(Batch.blockRows(1 << 20, Integer.MAX_VALUE, 1)).isEqualTo(1);
+    }
+
+    @Test
+    void aWorkersOwnErrorIsThePipelinesFailure() throws Exception {
+        model(100);
+        Pipeline target = new Pipeline(new PipelineConfig(1, 10, 0), models, Observer.NONE, () -> "fine", clock::get);
+        AssertionError error = new AssertionError("width");
+        scorer.breakWidth(error);
+        target.submit(predict(1));
+        assertThat(target.failure().toCompletableFuture().get(30, TimeUnit.SECONDS))
+                .isSameAs(error);
+        target.close();
     }
 
     @Test
