@@ -17,6 +17,15 @@ public final class Engines {
     private Engines() {}
 
     /**
+     * Loads the engines' native libraries, which the first {@link #load} would do otherwise.
+     *
+     * @throws ContractException {@link ErrorCode#SCORER_FAILED} if one cannot be loaded here
+     */
+    public static void preload() {
+        XgboostLibrary.open(NativeBooster.Api.class);
+    }
+
+    /**
      * Loads the model of a package and tries it once.
      *
      * <p>The files' sizes and digests are the store's concern; this checks that the model fits its manifest: format,

@@ -1,6 +1,7 @@
 package io.millrace.gateway;
 
 import io.millrace.contract.JsonText;
+import io.millrace.engine.Engines;
 import io.millrace.gateway.core.Pipeline;
 import io.millrace.gateway.memory.SharedMemoryConnector;
 import io.millrace.gateway.metrics.GatewayMetrics;
@@ -37,22 +38,25 @@ public final class Gateway implements AutoCloseable {
         this.region = region;
         this.store = store;
         this.metrics = new GatewayMetrics();
+        long modelBytes =
+                ModelCache.budgetBytes(config.cacheBytes(), Runtime.getRuntime().maxMemory());
         this.models = new ModelCache(
-                new PackageLoader(store, config.cacheDirectory(), config.cacheBytes(), config.queueRows()),
-                config.cacheBytes(),
-                metrics);
+                new PackageLoader(store, config.cacheDirectory(), modelBytes, config.queueRows()), modelBytes, metrics);
         this.pipeline = new Pipeline(config.pipeline(), models, metrics, this::status, System::nanoTime);
         this.connector = new SharedMemoryConnector(region, pipeline, config.spinNanos());
         register();
+        // Seconds that the first load would take otherwise.
+        Engines.preload();
         this.metricsPort = metrics.serve(config.metricsHost(), config.metricsPort());
         connector.start();
         pipeline.failure().thenAccept(connector::abort);
         this.heartbeat = new Heartbeat(region, config.heartbeat(), connector::isAlive);
         log.info(
-                "gateway serves: directory={}, metrics=http://{}:{}/metrics, version={}",
+                "gateway serves: directory={}, metrics=http://{}:{}/metrics, modelBytes={}, version={}",
                 config.region().directory(),
                 config.metricsHost(),
                 metricsPort,
+                modelBytes,
                 version());
     }
 

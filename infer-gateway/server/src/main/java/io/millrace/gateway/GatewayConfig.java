@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * @param metricsHost address of the Prometheus endpoint
  * @param metricsPort its port; 0 takes any free one
  * @param cacheDirectory local copies of packages
- * @param cacheBytes memory of all resident models
+ * @param cacheBytes memory of all resident models; the heap may allow less
  * @param queueRows rows that may wait for one model
  * @param spinNanos how long the dispatcher waits awake for the next request of a lone session
  * @param drain how long requests in flight may take at shutdown
@@ -54,7 +54,7 @@ public record GatewayConfig(
                 file.string("metrics-host", "127.0.0.1"),
                 file.integer("metrics-port", 9187, 0, 65_535),
                 file.path("cache-directory"),
-                file.longValue("cache-bytes", 268_435_456, 1 << 20, Long.MAX_VALUE),
+                file.longValue("cache-bytes", 201_326_592, 1 << 20, Long.MAX_VALUE),
                 file.integer("queue-rows", 65_536, 1, 1 << 24),
                 TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 50, 0, 1_000)),
                 Duration.ofMillis(file.longValue("drain-millis", 10_000, 0, 600_000)));

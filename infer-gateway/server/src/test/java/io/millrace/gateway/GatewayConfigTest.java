@@ -25,7 +25,7 @@ class GatewayConfigTest {
         assertThat(config.region().sparse()).isFalse();
         assertThat(config.heartbeat()).isEqualTo(Duration.ofMillis(500));
         assertThat(config.metricsPort()).isEqualTo(9187);
-        assertThat(config.cacheBytes()).isEqualTo(268_435_456);
+        assertThat(config.cacheBytes()).isEqualTo(201_326_592);
         assertThat(config.pipeline().batchRowsMax()).isEqualTo(512);
         assertThat(config.pipeline().inlineNanos()).isEqualTo(250_000);
         assertThat(config.spinNanos()).isEqualTo(50_000);

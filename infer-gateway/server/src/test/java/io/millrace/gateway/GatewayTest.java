@@ -14,6 +14,7 @@ import io.millrace.contract.envelope.RowEncoder;
 import io.millrace.contract.fitted.BoundTransform;
 import io.millrace.contract.layout.RequestKind;
 import io.millrace.contract.layout.SlotLayout;
+import io.millrace.engine.Engines;
 import io.millrace.engine.TestingModels;
 import io.millrace.engine.TestingModels.TestingPackage;
 import io.millrace.engine.TestingRow;
@@ -353,13 +354,21 @@ class GatewayTest {
     }
 
     @Test
-    void refusesAModelLargerThanItsMemoryWithBothNumbers() throws IOException {
-        ModelReference huge =
-                new ModelReference(5, "testing", "testing", "store:testing/1/5-1", "cd".repeat(32), 1L << 40);
-        TestingClient.Answer answer = client.load(huge);
-        assertThat(answer.status()).isEqualTo(ErrorCode.MODEL_TOO_LARGE);
-        assertThat(answer.message())
-                .isEqualTo("model must fit the memory for models: bytes=1099511627776, budgetBytes=268435456");
+    void refusesAModelLargerThanItsMemoryWithAllNumbers() throws IOException {
+        try (TestingGateway small = new TestingGateway(Map.of("cache-bytes", "1048576"));
+                TestingClient smallClient = small.client()) {
+            TestingPackage large = TestingModels.write(small.freshDirectory(), 9, List.of("a", "b"), 3000);
+            long fileBytes = large.manifest().files().stream()
+                    .filter(file -> file.name().equals(Engines.XGBOOST_FILE))
+                    .mapToLong(file -> file.bytes())
+                    .sum();
+            assertThat(fileBytes).isGreaterThan(349_525);
+            TestingClient.Answer answer = smallClient.load(small.publish(large, 9));
+            assertThat(answer.status()).isEqualTo(ErrorCode.MODEL_TOO_LARGE);
+            assertThat(answer.message())
+                    .isEqualTo("model must fit the memory for models while it is loaded: fileBytes=" + fileBytes
+                            + ", limitFileBytes=349525, budgetBytes=1048576");
+        }
     }
 
     @Test

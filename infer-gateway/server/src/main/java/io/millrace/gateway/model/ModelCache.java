@@ -32,9 +32,16 @@ import org.slf4j.LoggerFactory;
 /** Resident models by bytes. Threads: any. */
 public final class ModelCache implements Models, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ModelCache.class);
-    private static final int LOADER_COUNT = 2;
+    /** One: what a load needs for a while is bounded by the budget once, not twice. */
+    private static final int LOADER_COUNT = 1;
+
     private static final int WAITING_LOADS_MAX = 64;
     private static final int KIB_SHIFT = 10;
+
+    /** Models live on the heap. Two fifths for those that stay, two for the one that loads, one for all else. */
+    private static final long HEAP_PARTS = 5;
+
+    private static final long MODEL_PARTS = 2;
 
     private final ModelSource source;
     private final LoadObserver observer;
@@ -67,6 +74,24 @@ public final class ModelCache implements Models, AutoCloseable {
                 new ArrayBlockingQueue<>(WAITING_LOADS_MAX),
                 task -> new Thread(task, "loader"));
         loaders.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Memory that models may really have.
+     *
+     * @param configuredBytes what the configuration allows
+     * @param heapBytes largest size of the heap
+     */
+    public static long budgetBytes(long configuredBytes, long heapBytes) {
+        long limitBytes = heapBytes / HEAP_PARTS * MODEL_PARTS;
+        if (configuredBytes > limitBytes) {
+            log.warn(
+                    "memory for models is limited by the heap: cacheBytes={}, heapBytes={}, budgetBytes={}",
+                    configuredBytes,
+                    heapBytes,
+                    limitBytes);
+        }
+        return Math.min(configuredBytes, limitBytes);
     }
 
     /** Weights are ints; kibibytes allow 2 TiB. Rounded up. */

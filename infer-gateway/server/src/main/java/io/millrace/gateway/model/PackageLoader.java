@@ -7,7 +7,6 @@ import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.fitted.FittedPreprocessing;
 import io.millrace.engine.Engines;
 import io.millrace.engine.Scorer;
-import io.millrace.gateway.core.BatchCost;
 import io.millrace.gateway.core.ServedModel;
 import io.millrace.store.ModelStore;
 import java.io.IOException;
@@ -23,6 +22,9 @@ import java.util.SplittableRandom;
  */
 /** Packages of the model store. Threads: any. */
 public final class PackageLoader implements ModelSource {
+    /** Memory of a model while it is loaded, by its file: the parsed trees, and the flat ones made of them. */
+    private static final int LOADING_FACTOR = 3;
+
     private static final int[] WARM_ROWS = {1, 8, 64, 512};
     private static final int WARM_RUNS_MAX = 200;
     private static final long WARM_NANOS_PER_SIZE = 50_000_000;
@@ -54,9 +56,9 @@ public final class PackageLoader implements ModelSource {
                     "model key must be the beginning of the digest: modelKey=" + Long.toHexString(key) + ", sha256="
                             + reference.sha256());
         }
-        checkBudget(reference.bytes());
         Path directory = store.fetch(reference.uri(), reference.sha256(), cacheDirectory);
         ModelManifest manifest = ModelManifest.parse(read(directory.resolve(ModelManifest.FILE_NAME)));
+        checkLoadable(manifest);
         byte[] document = read(directory.resolve(ModelManifest.FITTED_FILE_NAME));
         FittedPreprocessing fitted = FittedPreprocessing.parse(document);
         checkFitted(fitted, manifest);
@@ -80,11 +82,25 @@ public final class PackageLoader implements ModelSource {
                     scorer,
                     bytes,
                     queueRows);
-            warmUp(scorer, model.cost());
+            warmUp(scorer, model);
             return model;
         } catch (RuntimeException | Error e) {
             scorer.close();
             throw e;
+        }
+    }
+
+    /** Before anything of the model is read: running out of memory would end the gateway. */
+    private void checkLoadable(ModelManifest manifest) {
+        long fileBytes = manifest.files().stream()
+                .filter(file -> file.name().equals(Engines.XGBOOST_FILE))
+                .mapToLong(ModelManifest.FileEntry::bytes)
+                .sum();
+        if (fileBytes > budgetBytes / LOADING_FACTOR) {
+            throw new ContractException(
+                    ErrorCode.MODEL_TOO_LARGE,
+                    "model must fit the memory for models while it is loaded: fileBytes=" + fileBytes
+                            + ", limitFileBytes=" + budgetBytes / LOADING_FACTOR + ", budgetBytes=" + budgetBytes);
         }
     }
 
@@ -118,9 +134,10 @@ public final class PackageLoader implements ModelSource {
     }
 
     /** Compiles the code, touches the pages and learns what a batch costs, so that the first caller pays for none. */
-    private static void warmUp(Scorer scorer, BatchCost cost) {
+    private static void warmUp(Scorer scorer, ServedModel model) {
         SplittableRandom random = new SplittableRandom(1);
-        for (int rowCount : WARM_ROWS) {
+        for (int warmRows : WARM_ROWS) {
+            int rowCount = model.blockRows(warmRows);
             float[] features = new float[rowCount * scorer.width()];
             for (int index = 0; index < features.length; index++) {
                 features[index] = random.nextInt(8) == 0 ? Float.NaN : (float) random.nextDouble();
@@ -130,7 +147,7 @@ public final class PackageLoader implements ModelSource {
             for (int run = 0; run < WARM_RUNS_MAX && (run == 0 || System.nanoTime() - end < 0); run++) {
                 long start = System.nanoTime();
                 scorer.score(features, rowCount, outputs);
-                cost.record(rowCount, System.nanoTime() - start);
+                model.cost().record(rowCount, System.nanoTime() - start);
             }
         }
     }

@@ -90,6 +90,12 @@ class ModelCacheTest {
     }
 
     @Test
+    void theHeapLimitsWhatTheConfigurationAllows() {
+        assertThat(ModelCache.budgetBytes(100, 1000)).isEqualTo(100);
+        assertThat(ModelCache.budgetBytes(401, 1000)).isEqualTo(400);
+    }
+
+    @Test
     void aSecondAskerDoesNotLoadAgain() throws Exception {
         resident(1);
         resident(1);
