@@ -1,6 +1,21 @@
 -- Snapshots of captured tables.
 
--- Captures the table and asks for a snapshot. The request row rides the WAL: everything committed before it is in.
+-- Sends the request when the transaction commits: the row rides the WAL behind all that this transaction changed, also after
+-- it asked. Not in a dump, so a snapshot that was wanted when the dump was made is asked for again where it is restored.
+CREATE FUNCTION ml._send_snapshot_request() RETURNS trigger
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
+AS $$
+BEGIN
+	INSERT INTO ml.snapshot_requests (snapshot_id, relation)
+	SELECT s.snapshot_id, s.relation FROM ml.snapshots s WHERE s.snapshot_id = NEW.snapshot_id AND s.status = 'requested';
+	RETURN NULL;
+END
+$$;
+REVOKE ALL ON FUNCTION ml._send_snapshot_request() FROM PUBLIC;
+CREATE CONSTRAINT TRIGGER send_request AFTER INSERT ON ml.snapshots DEFERRABLE INITIALLY DEFERRED
+	FOR EACH ROW WHEN (NEW.status = 'requested') EXECUTE FUNCTION ml._send_snapshot_request();
+
+-- Captures the table and asks for a snapshot.
 CREATE FUNCTION ml._request_snapshot(caller ml.caller, relation oid, y_column_name text, test_size real, test_sampling text,
 	preprocess jsonb, key_columns text[], features text[], parent_id bigint) RETURNS ml.snapshots
 	LANGUAGE plpgsql SET search_path = pg_catalog, ml, pg_temp
@@ -16,7 +31,6 @@ BEGIN
 		canonical, _request_snapshot.y_column_name, _request_snapshot.test_size, _request_snapshot.test_sampling,
 		_request_snapshot.preprocess, _request_snapshot.key_columns, _request_snapshot.features, ml._role_name(caller))
 	RETURNING s.* INTO snapshot;
-	INSERT INTO ml.snapshot_requests (snapshot_id, relation) VALUES (snapshot.snapshot_id, canonical);
 	RETURN snapshot;
 END
 $$;

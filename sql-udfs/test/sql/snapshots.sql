@@ -54,6 +54,16 @@ SELECT ml.refresh_snapshot(NULL);
 SELECT ml.refresh_snapshot(-1);
 SELECT ml.list_snapshots('nobody');
 
+-- The request is the last thing a transaction writes, so what it changes after asking is in as well
+BEGIN;
+SELECT snapshot_id FROM ml.snapshot('cars', 'price') \gset late_
+INSERT INTO cars VALUES (1, 2, 'maker', '2020-01-01', 3, true);
+SELECT count(*) AS not_yet FROM ml.snapshot_requests WHERE snapshot_id = :late_snapshot_id;
+COMMIT;
+SELECT r.xmin = c.xmin AS of_one_transaction, r.cmin::text::int > c.cmin::text::int AS behind
+	FROM ml.snapshot_requests r, cars c WHERE r.snapshot_id = :late_snapshot_id;
+DELETE FROM cars;
+
 -- A column that is gone
 ALTER TABLE cars DROP COLUMN maker;
 SELECT ml.snapshot('cars'::text);
