@@ -4,7 +4,11 @@ import io.millrace.jobs.FlinkRest;
 import io.millrace.lake.LakeConfig;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -39,15 +43,17 @@ final class RestorePoint {
      * @throws IOException if a directory cannot be read
      */
     Optional<String> newest(String jobId) throws IOException {
-        Optional<String> stopped = newestIn(savepointDirectory(jobId), "savepoint-");
-        if (stopped.isPresent()) {
-            return stopped;
+        // A job that failed while it was being stopped goes on from its savepoint, so its checkpoints may be newer than
+        // that.
+        Optional<FileStatus> newest = Stream.concat(
+                        finishedIn(savepointDirectory(jobId), "savepoint-").stream(),
+                        finishedIn(checkpointUri + (checkpointUri.endsWith("/") ? "" : "/") + jobId, "chk-").stream())
+                .max(Comparator.comparingLong(FileStatus::getModificationTime));
+        if (newest.isPresent()) {
+            return newest.map(metadata -> metadata.getPath().getParent().toString());
         }
         Optional<String> remembered = flink.latestCheckpoint(jobId);
-        if (remembered.isPresent() && exists(remembered.get())) {
-            return remembered;
-        }
-        return newestIn(checkpointUri + (checkpointUri.endsWith("/") ? "" : "/") + jobId, "chk-");
+        return remembered.isPresent() && exists(remembered.get()) ? remembered : Optional.empty();
     }
 
     /** Whether the path still holds a finished savepoint or checkpoint. */
@@ -56,23 +62,22 @@ final class RestorePoint {
         return fileSystem(metadata).exists(metadata);
     }
 
-    private static Optional<String> newestIn(String directory, String prefix) throws IOException {
+    /** Metadata files of the finished savepoints or checkpoints in a directory; each is written last. */
+    private static List<FileStatus> finishedIn(String directory, String prefix) throws IOException {
         Path path = new Path(directory);
-        FileStatus[] entries;
+        FileSystem files = fileSystem(path);
+        List<FileStatus> finished = new ArrayList<>();
         try {
-            entries = fileSystem(path).listStatus(path);
-        } catch (FileNotFoundException e) {
-            return Optional.empty();
-        }
-        FileStatus newest = null;
-        for (FileStatus entry : entries) {
-            boolean finished = entry.getPath().getName().startsWith(prefix)
-                    && exists(entry.getPath().toString());
-            if (finished && (newest == null || entry.getModificationTime() > newest.getModificationTime())) {
-                newest = entry;
+            for (FileStatus entry : files.listStatus(path)) {
+                Path metadata = new Path(entry.getPath(), METADATA);
+                if (entry.getPath().getName().startsWith(prefix) && files.exists(metadata)) {
+                    finished.add(files.getFileStatus(metadata));
+                }
             }
+        } catch (FileNotFoundException e) {
+            return finished; // the job never got so far, or the directory is being cleaned
         }
-        return newest == null ? Optional.empty() : Optional.of(newest.getPath().toString());
+        return finished;
     }
 
     private static FileSystem fileSystem(Path path) throws IOException {
