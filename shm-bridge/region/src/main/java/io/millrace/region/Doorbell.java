@@ -34,6 +34,13 @@ import org.slf4j.LoggerFactory;
 public final class Doorbell implements AutoCloseable, Sweeper.Connections {
     private static final Logger log = LoggerFactory.getLogger(Doorbell.class);
 
+    /**
+     * Longest sleep. The protocol loses no ring; but were one lost all the same, by a bug on either side, its request would
+     * wait until anybody else rings. So it waits this long at most.
+     * Four looks a second cost nothing that can be measured.
+     */
+    private static final long SLEEP_MILLIS = 250;
+
     private static final long ACCEPT_PAUSE_NANOS = 10_000_000;
 
     private final SlotTable slots;
@@ -64,7 +71,10 @@ public final class Doorbell implements AutoCloseable, Sweeper.Connections {
         }
     }
 
-    /** Sleeps until a backend rings, connects or goes, or {@link #wake} is called; returns at once if a slot is ready. */
+    /**
+     * Sleeps until a backend rings, connects or goes, {@link #wake} is called, or 250 ms are over; returns at once if a
+     * slot is ready.
+     */
     public void await() throws IOException {
         control.fallAsleep();
         asleep = true;
@@ -72,7 +82,7 @@ public final class Doorbell implements AutoCloseable, Sweeper.Connections {
             if (slots.hasReady()) {
                 selector.selectNow(service);
             } else {
-                selector.select(service);
+                selector.select(service, SLEEP_MILLIS);
             }
         } finally {
             asleep = false;

@@ -24,9 +24,8 @@ final class RegionFiles implements AutoCloseable {
     private static final int SHARED_MODE = 0660;
     private static final int READABLE_MODE = 0640;
 
-    /** All that a dead generation can leave behind, the payload files of its slots included. */
-    private static final String DEAD_FILES =
-            "{lines-*,req-*,resp-*,request-*,response-*,layout.bin*," + SOCKET_NAME + "}";
+    /** All that a dead generation can leave behind. */
+    private static final String DEAD_FILES = "{lines-*,req-*,resp-*,layout.bin*," + SOCKET_NAME + "}";
 
     private final Path directory;
     private final @Nullable GroupPrincipal group;
@@ -99,8 +98,12 @@ final class RegionFiles implements AutoCloseable {
         channel.write(StandardCharsets.US_ASCII.encode(ProcessHandle.current().pid() + "\n"), 0);
     }
 
-    /** Removes the files of every generation; backends that still map them keep their mapping until they look again. */
+    /**
+     * Removes the files of every generation. Backends that still map them keep their mapping until they look again, but
+     * not the memory of its slabs.
+     */
     void removeDead() throws IOException {
+        DeadSlabs.free(directory);
         try (DirectoryStream<Path> dead = Files.newDirectoryStream(directory, DEAD_FILES)) {
             for (Path file : dead) {
                 Files.deleteIfExists(file);

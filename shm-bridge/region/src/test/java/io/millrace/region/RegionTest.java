@@ -10,6 +10,9 @@ import io.millrace.contract.layout.RequestKind;
 import io.millrace.contract.layout.SlotLayout;
 import io.millrace.contract.layout.SlotState;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +31,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class RegionTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -99,9 +103,8 @@ class RegionTest {
         for (String name : List.of("lines-1.cm3", "req-1.cm3", "resp-1.cm3", "layout.bin", "gateway.sock")) {
             Files.writeString(directory.path().resolve(name), "dead");
         }
-        Files.writeString(directory.path().resolve(RegionLayout.requestFileName(3, 9)), "dead");
         region = Region.create(RegionConfig.of(directory.path()));
-        assertThat(names(directory.path())).hasSize(5).doesNotContain("lines-1.cm3", "layout.bin", "request-3-9");
+        assertThat(names(directory.path())).hasSize(5).doesNotContain("lines-1.cm3", "layout.bin");
     }
 
     @Test
@@ -124,10 +127,79 @@ class RegionTest {
         region.close();
         region = Region.create(new RegionConfig(directory.path(), Optional.empty(), Duration.ofSeconds(5), true));
         Path slabs = directory.path().resolve(region.layout().requestName());
-        Process du = new ProcessBuilder("du", "-k", slabs.toString()).start();
+        assertThat(residentKibibytes(slabs)).isLessThan(Files.size(slabs) / 1024 / 10);
+    }
+
+    private static long residentKibibytes(Path file) throws Exception {
+        Process du = new ProcessBuilder("du", "-Lk", file.toString()).start();
         String output = new String(du.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
         assertThat(du.waitFor()).isZero();
-        assertThat(Long.parseLong(output.split("\t", 2)[0])).isLessThan(Files.size(slabs) / 1024 / 10);
+        return Long.parseLong(output.split("\t", 2)[0]);
+    }
+
+    @Test
+    void aClosedGenerationCostsNoMemoryWhileItIsMapped() throws Exception {
+        region.serve();
+        Path requests = directory.path().resolve(region.layout().requestName());
+        Path responses = directory.path().resolve(region.layout().responseName());
+        try (FileChannel requestChannel = FileChannel.open(requests);
+                FileChannel responseChannel = FileChannel.open(responses)) {
+            MappedByteBuffer requestMap = requestChannel.map(FileChannel.MapMode.READ_ONLY, 0, requestChannel.size());
+            MappedByteBuffer responseMap =
+                    responseChannel.map(FileChannel.MapMode.READ_ONLY, 0, responseChannel.size());
+            // Other names of the same files: what becomes of them shows after the region has removed its own.
+            Path requestLink = Files.createLink(directory.path().resolve("kept-requests"), requests);
+            Path responseLink = Files.createLink(directory.path().resolve("kept-responses"), responses);
+            assertThat(residentKibibytes(requestLink)).isGreaterThan(60_000);
+            region.close();
+            assertThat(residentKibibytes(requestLink)).isLessThan(8_000);
+            assertThat(residentKibibytes(responseLink)).isLessThan(8_000);
+            for (RegionLayout.SlotOffsets slot : region.layout().slots()) {
+                assertThat(requestMap.get((int) slot.request())).isZero();
+                assertThat(responseMap.get((int) slot.response())).isZero();
+            }
+        }
+    }
+
+    @Test
+    void aDeadGenerationCostsNoMemoryButAnAnswerThatMayBeReadStays() throws Exception {
+        TestingDispatcher dispatcher = new TestingDispatcher(region, 0);
+        region.serve();
+        RegionLayout old = region.layout();
+        Path responses = directory.path().resolve(old.responseName());
+        try (TestingBackend backend = TestingBackend.attach(directory.path())) {
+            int done = backend.claim();
+            backend.submit(done, RequestKind.ECHO.code(), 0, new byte[] {7, 8, 9}, TIMEOUT);
+            backend.awaitDone(done, TIMEOUT);
+            dispatcher.close();
+            Path link = Files.createLink(directory.path().resolve("kept-responses"), responses);
+            DeadSlabs.free(directory.path());
+            assertThat(residentKibibytes(link)).isLessThan(8_000);
+            try (FileChannel channel = FileChannel.open(link)) {
+                ByteBuffer answer = ByteBuffer.allocate(3);
+                channel.read(answer, old.slots().get(done).response());
+                assertThat(answer.array()).containsExactly(7, 8, 9);
+            }
+        }
+    }
+
+    @Test
+    void aLayoutThatCannotBeReadFreesNothingAndHarmsNothing() throws IOException {
+        Files.writeString(directory.path().resolve(RegionLayout.FILE_NAME), "dead");
+        DeadSlabs.free(directory.path());
+        region.close();
+        assertThat(names(directory.path())).containsExactly("gateway.lock");
+    }
+
+    @Test
+    @Timeout(60)
+    void aSleeperLooksAgainWithoutARing() throws IOException {
+        region.serve();
+        // Nobody connects or rings: each call must return by itself.
+        for (int sleep = 0; sleep < 3; sleep++) {
+            region.doorbell().await();
+            assertThat(region.doorbell().isAsleep()).isFalse();
+        }
     }
 
     @Test
