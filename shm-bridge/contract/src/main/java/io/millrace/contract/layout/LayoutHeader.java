@@ -36,7 +36,6 @@ public final class LayoutHeader {
         define("SLOT_LENGTH", SlotLayout.LENGTH);
         define("SLOT_COUNT", SlotLayout.SLOT_COUNT);
         define("SLAB_LENGTH", SlotLayout.SLAB_LENGTH);
-        define("PAYLOAD_MAX_LENGTH", SlotLayout.PAYLOAD_MAX_LENGTH);
         define("SLOT_STATE_OFFSET", SlotLayout.STATE_OFFSET);
         define("SLOT_WAITER_OFFSET", SlotLayout.WAITER_OFFSET);
         define("SLOT_KIND_OFFSET", SlotLayout.KIND_OFFSET);
@@ -86,8 +85,6 @@ public final class LayoutHeader {
     private void region() {
         section("layout.bin");
         string("REGION_FILE_NAME", RegionLayout.FILE_NAME);
-        string("REQUEST_FILE_FORMAT", "request-%u-%u");
-        string("RESPONSE_FILE_FORMAT", "response-%u-%u");
         define64("REGION_MAGIC", RegionLayout.MAGIC);
         define("REGION_LENGTH", RegionLayout.LENGTH);
         define("REGION_MAGIC_OFFSET", RegionLayout.MAGIC_OFFSET);

@@ -119,16 +119,6 @@ public record RegionLayout(
         slots = List.copyOf(slots);
     }
 
-    /** Name of the file of a request that is larger than its slab. */
-    public static String requestFileName(int slotIndex, int slotGeneration) {
-        return "request-" + slotIndex + "-" + Integer.toUnsignedString(slotGeneration);
-    }
-
-    /** Name of the file of a response that is larger than its slab. */
-    public static String responseFileName(int slotIndex, int slotGeneration) {
-        return "response-" + slotIndex + "-" + Integer.toUnsignedString(slotGeneration);
-    }
-
     /**
      * The file's bytes, {@link #LENGTH} of them.
      *

@@ -1,7 +1,7 @@
 package io.millrace.contract.layout;
 
 /**
- * A request's bytes, in its slab or in its file.
+ * A request's bytes, in its slab.
  *
  * <pre>
  *   0    2    4        8                16       20       24       28       32
@@ -49,8 +49,11 @@ public final class RequestLayout {
     /** Bytes before the descriptor. */
     public static final int HEADER_LENGTH = 32;
 
-    /** Columns of a descriptor; PostgreSQL's own limit of a table is 1600, a positional row may be wider. */
-    public static final int COLUMN_LIMIT = 16_384;
+    /**
+     * Columns of a descriptor; PostgreSQL's own limit of a table is 1600, a positional row may be wider. One row of numbers
+     * of that many columns fits a slab together with its descriptor and a model reference.
+     */
+    public static final int COLUMN_LIMIT = 8_192;
 
     /** Bytes of a column's name; PostgreSQL's names have at most 63. */
     public static final int NAME_LIMIT = 255;

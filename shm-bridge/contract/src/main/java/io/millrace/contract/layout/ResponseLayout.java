@@ -1,7 +1,7 @@
 package io.millrace.contract.layout;
 
 /**
- * A response's bytes, in its slab or in its file; the slot line's status says which of the two forms it is.
+ * A response's bytes, in its slab; the slot line's status says which of the two forms it is.
  *
  * <pre>
  *  status 0

@@ -25,8 +25,8 @@ package io.millrace.contract.layout;
  *              | generation     | owner pid | state  |
  * </pre>
  *
- * <p>All times are nanoseconds of CLOCK_MONOTONIC, which is {@code System.nanoTime} on Linux. A length larger than the
- * slab says that the payload is the file {@link RegionLayout#requestFileName} of the region directory.
+ * <p>All times are nanoseconds of CLOCK_MONOTONIC, which is {@code System.nanoTime} on Linux. A request and
+ * its response each fit one slab.
  */
 public final class SlotLayout {
     /** Bytes of one slot line. */
@@ -35,11 +35,8 @@ public final class SlotLayout {
     /** Slots of a region; a multiple of 64, one bit each in the ready bitmap. */
     public static final int SLOT_COUNT = 512;
 
-    /** Bytes of one request slab and of one response slab. */
+    /** Bytes of one request slab and of one response slab; nothing larger can be asked or answered. */
     public static final int SLAB_LENGTH = 131_072;
-
-    /** Largest payload of one request or response, in a slab or in a file. */
-    public static final int PAYLOAD_MAX_LENGTH = 64 << 20;
 
     /** u64: generation, owner pid and state; every move is a compare-and-set of all of it. */
     public static final int STATE_OFFSET = 0;

@@ -147,8 +147,11 @@ final class RegionLayoutTest {
     }
 
     @Test
-    void namesOfLargePayloadsHoldSlotAndGeneration() {
-        assertThat(RegionLayout.requestFileName(511, -1)).isEqualTo("request-511-4294967295");
-        assertThat(RegionLayout.responseFileName(0, 3)).isEqualTo("response-0-3");
+    void theWidestRowFitsASlab() {
+        int columns = RequestLayout.COLUMN_LIMIT;
+        int descriptorLength = 2 + 3 * columns;
+        int rowLength = (columns + 7) / 8 + Double.BYTES * columns;
+        assertThat(RequestLayout.HEADER_LENGTH + descriptorLength + RequestLayout.MODEL_REFERENCE_LIMIT + rowLength)
+                .isLessThanOrEqualTo(SlotLayout.SLAB_LENGTH);
     }
 }
