@@ -52,16 +52,26 @@ start_platform() {
   wait_for_services
 }
 
+# Children of a process that was killed, say. They die at once; waiting for it is bounded all the same.
+end_leftovers() {
+  local pid tries
+  for pid in $(leftover_pids); do
+    say "ending a child left by an ended parent: pid $pid ($(tr '\0' ' ' <"/proc/$pid/cmdline" | grep -o '[^ ]* --.*\|^[^ ]*' | tail -n 1))"
+    kill -KILL "$pid" 2>/dev/null || true
+  done
+  for tries in 1 2 3 4 5 6 7 8 9 10; do
+    [ -n "$(leftover_pids)" ] || return 0
+    sleep 0.5
+  done
+  say "processes that cannot be killed are left: $(leftover_pids | tr '\n' ' ')"
+}
+
 # Dispatchers first, so that nothing new begins; the database last, since all others write their last words there.
 stop_platform() {
-  local pid
   stop_services
   end_process taskmanager 30
   end_process jobmanager 30
-  for pid in $(leftover_pids); do
-    say "ending a child process left by an ended parent: pid $pid ($(tr '\0' ' ' <"/proc/$pid/cmdline" | cut -c 1-80))"
-    kill -KILL "$pid" 2>/dev/null || true
-  done
+  end_leftovers
   stop_postgres
   rm -rf "$REGION"
 }

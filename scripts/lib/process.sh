@@ -5,7 +5,7 @@
 # Field 22 of /proc/PID/stat, counted after the name in parentheses, which may hold spaces.
 start_time() {
   local stat
-  { stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 1
+  { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
   # shellcheck disable=SC2086
   set -- ${stat##*) }
   [ "$1" != Z ] && echo "${20}"

@@ -14,7 +14,8 @@ fails "a missing column" 42703 "SELECT ml.predict('mistakes', '{\"state\": \"KS\
 fails "a wrong type" 42804 "SELECT ml.predict('mistakes', jsonb_set(to_jsonb(m), '{total_day_minutes}', '\"many\"')) FROM mistakes m LIMIT 1"
 fails "a positional row of the wrong length" 22023 "SELECT ml.predict('mistakes', ROW(1, 2, 3))"
 fails "an array where columns are text" 42804 "SELECT ml.predict('mistakes', array_fill(1.0::float8, ARRAY[19]))"
-fails "a table without primary key" 42P16 "CREATE TEMP TABLE no_key (a int, b text); SELECT ml.snapshot('no_key', 'b')"
+fails "a table without primary key" 55000 "CREATE TABLE no_key (a int, b text); SELECT ml.snapshot('no_key', 'b')"
+fails "a table that is not there any more" 42P01 "SELECT ml.snapshot('never_was', 'b')"
 
 # The gateway is away: refused at once, with a hint, and the database goes on.
 kill -KILL "$(process_pid gateway)"

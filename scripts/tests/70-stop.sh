@@ -5,9 +5,9 @@
 models=$(sql "SELECT count(*) FROM ml.models")
 before=()
 for name in "${PROCESSES[@]}"; do before+=("$(process_pid "$name")"); done
-"$CHECKOUT/scripts/stop" >/dev/null
+"$CHECKOUT/scripts/stop" | sed 's/^/# /'
 alive=
-for pid in "${before[@]}"; do [ ! -d "/proc/$pid" ] || alive+="$pid "; done
+for pid in "${before[@]}"; do if start_time "$pid" >/dev/null; then alive+="$pid "; fi; done
 equals "no process of the platform is left" "$alive$(leftover_pids | tr '\n' ' ')" ""
 equals "its shared memory is gone" "$(ls -d "$REGION" 2>/dev/null || true)" ""
 if "$CHECKOUT/scripts/stop" >/dev/null; then ok "stopping twice is fine"; else not_ok "stopping twice is fine"; fi
