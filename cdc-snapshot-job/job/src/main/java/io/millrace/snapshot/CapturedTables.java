@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads and writes {@code ml.captured_tables}. Each method uses the connection it is given and commits at once. */
 public final class CapturedTables {
+    private static final String PERMISSION_DENIED = "42501";
+
     private CapturedTables() {}
 
     /**
@@ -89,6 +91,39 @@ public final class CapturedTables {
             statement.setString(1, trouble);
             statement.setArray(2, connection.createArrayOf("text", relations.toArray()));
             statement.setString(3, trouble);
+            statement.executeUpdate();
+        }
+    }
+
+    /**
+     * Brings the description of the columns up to date with the table, where the extension lets its workers do so.
+     *
+     * @return whether it was up to date or is now
+     */
+    public static boolean refreshColumns(Connection connection, Collection<String> relations) throws SQLException {
+        String sql = "UPDATE ml.captured_tables SET columns = ml._columns_json(relid), updated_at = now()"
+                + " WHERE relation = ANY (?) AND ml._columns_json(relid) IS NOT NULL"
+                + " AND columns IS DISTINCT FROM ml._columns_json(relid)";
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setArray(1, connection.createArrayOf("text", relations.toArray()));
+            statement.executeUpdate();
+            return true;
+        } catch (SQLException e) {
+            if (PERMISSION_DENIED.equals(e.getSQLState())) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** Fails the requests that wait for tables that are not, or no longer, captured. */
+    public static void failOrphanedRequests(Connection connection) throws SQLException {
+        String sql = "UPDATE ml.snapshots s SET status = 'failed',"
+                + " error = coalesce('table is not captured: ' || (SELECT t.error FROM ml.captured_tables t"
+                + " WHERE t.relation = s.relation), 'table is not captured: relation=' || s.relation)"
+                + " WHERE s.status IN ('requested', 'loading') AND NOT EXISTS (SELECT FROM ml.captured_tables t"
+                + " WHERE t.relation = s.relation AND t.status NOT IN ('failed', 'dropping'))";
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.executeUpdate();
         }
     }

@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the change stream carries: the change of one row, a snapshot request, the news that a table's initial load has been
- * joined with the log, or that a table was truncated. Rows have the lake table's columns in order, in Flink's internal types.
+ * joined with the log, or that a
+ * table must be loaded again. Rows have the lake table's columns in order, in Flink's internal types.
  *
  * @param kind which of them; the rows are set for {@link Kind#ROW} only
  * @param relation the captured table, quoted as SQL quotes it
@@ -27,7 +28,7 @@ public record Change(
         ROW(0),
         REQUEST(1),
         CAUGHT_UP(2),
-        TRUNCATED(3);
+        STALE(3);
 
         private final int code;
 
@@ -45,7 +46,7 @@ public record Change(
                 case 0 -> ROW;
                 case 1 -> REQUEST;
                 case 2 -> CAUGHT_UP;
-                case 3 -> TRUNCATED;
+                case 3 -> STALE;
                 default -> throw new IllegalArgumentException("change kind must be known: code=" + code);
             };
         }
@@ -62,9 +63,9 @@ public record Change(
         return new Change(Kind.REQUEST, relation, lsn, requestId, null, null);
     }
 
-    /** All rows of {@code relation} vanished at once. */
-    public static Change truncated(String relation, long lsn) {
-        return new Change(Kind.TRUNCATED, relation, lsn, 0, null, null);
+    /** What follows cannot be carried row by row: {@code relation} was truncated, or its columns changed. It must be loaded again. */
+    public static Change stale(String relation, long lsn) {
+        return new Change(Kind.STALE, relation, lsn, 0, null, null);
     }
 
     /** From here on the stream of {@code relation} is the table as it was at {@code lsn}. */

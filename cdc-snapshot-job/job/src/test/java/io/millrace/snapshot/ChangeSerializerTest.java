@@ -31,7 +31,7 @@ class ChangeSerializerTest {
         assertSame(Change.row("public.t", 42, row, null));
         assertSame(Change.request("public.t", 1, 2));
         assertSame(Change.caughtUp("public.t", 3));
-        assertSame(Change.truncated("public.t", 4));
+        assertSame(Change.stale("public.t", 4));
     }
 
     private static void assertSame(Change change) throws IOException {

@@ -168,6 +168,32 @@ class SupervisorIT {
         assertSnapshotEqualsTable(snapshot("two", "label"), "public.two", "two");
     }
 
+    @Test
+    void aTableWithOtherColumnsIsLoadedAgain() throws Exception {
+        postgres.execute(
+                "CREATE TABLE one (id int PRIMARY KEY, a int, n numeric(4,1), label int)",
+                "INSERT INTO one SELECT i, i, i % 100, i % 3 FROM generate_series(1, 300) i");
+        long first = snapshot("one", "label");
+        List<@Nullable String> before = lake.awaitReady(first);
+        List<String> rowsBefore = lake.sourceRows("one");
+        lake.awaitStatus("public.one", "streaming");
+
+        // Nobody has changed a row since, but every row has the new column.
+        postgres.execute("ALTER TABLE one ADD COLUMN kind int DEFAULT 5");
+        assertSnapshotEqualsTable(snapshot("one", "label"), "public.one", "one");
+        lake.awaitStatus("public.one", "streaming");
+
+        // Types change, and the log tells first.
+        postgres.execute(
+                "ALTER TABLE one ALTER COLUMN a TYPE bigint, ALTER COLUMN n TYPE numeric(8,3), DROP COLUMN kind",
+                "UPDATE one SET a = 5000000000, n = 12345.678 WHERE id = 1");
+        assertSnapshotEqualsTable(snapshot("one", "label"), "public.one", "one");
+        assertThat(before.get(1)).isEqualTo("300");
+        assertThat(rowsBefore).hasSize(300);
+        assertThat(postgres.query("SELECT count(*) FROM ml.snapshots WHERE status <> 'ready'"))
+                .containsExactly(List.of("0"));
+    }
+
     /** Inserts, updates and deletes in both tables, a transaction at a time. */
     private void write(AtomicBoolean writing) {
         int key = 100_000;

@@ -31,7 +31,7 @@ final class Ledger {
 
     private final List<String> runs = new ArrayList<>();
     private final Set<String> caughtUp = new HashSet<>();
-    private final Set<String> truncated = new HashSet<>();
+    private final Set<String> stale = new HashSet<>();
     private final Map<String, CommitMark> awaited = new HashMap<>();
     private final Map<Long, PublishRequest> requests = new LinkedHashMap<>();
     private final Set<String> changed = new HashSet<>();
@@ -48,7 +48,9 @@ final class Ledger {
     /** Forgets tables that the job no longer captures: when they come back, they are loaded again. */
     void keepTables(Collection<String> captured) {
         caughtUp.retainAll(captured);
-        truncated.retainAll(captured);
+        stale.retainAll(captured);
+        // Whoever asks for a table that is away waits until it is back.
+        requests.replaceAll((id, request) -> captured.contains(request.relation()) ? request : request.waiting());
         awaited.keySet().retainAll(captured);
     }
 
@@ -63,21 +65,28 @@ final class Ledger {
 
     /** Notes that the table is complete as of {@code lsn}; requests that waited for it are answered with that state. */
     void caughtUp(String relation, long lsn) {
-        if (!truncated.contains(relation) && caughtUp.add(relation)) {
+        if (!stale.contains(relation) && caughtUp.add(relation)) {
             requests.replaceAll((id, request) ->
                     request.relation().equals(relation) && request.taken() == null ? request.at(lsn) : request);
         }
     }
 
-    /** Notes that the table was truncated: what the lake has of it is wrong until it has been loaded again. */
-    void truncated(String relation) {
-        truncated.add(relation);
+    /** Notes that what the lake has of a table is wrong until it has been loaded again. */
+    void stale(String relation) {
+        stale.add(relation);
         caughtUp.remove(relation);
     }
 
     /** The tables that have to be loaded again. */
-    List<String> truncated() {
-        return truncated.stream().sorted().toList();
+    List<String> stale() {
+        return stale.stream().sorted().toList();
+    }
+
+    /** Requests that wait for their table or for a checkpoint. */
+    List<PublishRequest> waiting() {
+        return requests.values().stream()
+                .filter(request -> request.taken() == null)
+                .toList();
     }
 
     /** The tables that have caught up, in a stable order. */
@@ -136,7 +145,7 @@ final class Ledger {
         root.put("format-version", FORMAT_VERSION);
         runs.forEach(root.putArray("runs")::add);
         caughtUp.stream().sorted().forEach(root.putArray("caught-up")::add);
-        truncated.stream().sorted().forEach(root.putArray("truncated")::add);
+        stale.stream().sorted().forEach(root.putArray("stale")::add);
         ObjectNode marks = root.putObject("awaited");
         awaited.forEach((relation, mark) -> writeMark(marks, relation, mark));
         for (PublishRequest request : requests.values()) {
@@ -169,7 +178,7 @@ final class Ledger {
         Ledger ledger = new Ledger();
         root.path("runs").forEach(run -> ledger.runs.add(run.asText()));
         root.path("caught-up").forEach(relation -> ledger.caughtUp.add(relation.asText()));
-        root.path("truncated").forEach(relation -> ledger.truncated.add(relation.asText()));
+        root.path("stale").forEach(relation -> ledger.stale.add(relation.asText()));
         root.path("awaited").properties().forEach(entry -> {
             CommitMark mark = readMark(entry.getValue());
             if (mark != null) {

@@ -23,6 +23,15 @@ final class Publication {
     private static final Logger LOG = LoggerFactory.getLogger(Publication.class);
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /** What can become of an attempt. */
+    enum Outcome {
+        ANSWERED,
+        /** The commit that the request waits for is still to come. */
+        NOT_COMMITTED,
+        /** The source table has columns that the lake table does not have. */
+        STALE_TABLE
+    }
+
     private final SharedCatalog catalog;
     private final SnapshotRows rows;
     private final Map<String, String> lakeTables;
@@ -43,28 +52,33 @@ final class Publication {
     /**
      * Answers {@code request} as far as it can be answered now.
      *
-     * @return false when the commit it waits for is still to come
+     * @return what became of it
      * @throws SQLException if the database cannot be asked or told: try again
      * @throws RuntimeException if the request cannot be answered
      */
-    boolean publish(PublishRequest request) throws SQLException {
+    Outcome publish(PublishRequest request) throws SQLException {
         Optional<SnapshotRow> row = rows.read(request.snapshotId());
         if (row.isEmpty() || row.get().settled()) {
-            return true;
+            return Outcome.ANSWERED;
         }
         String lakeTable = lakeTables.get(request.relation());
         if (lakeTable == null) {
             rows.failed(request.snapshotId(), "table is no longer captured: relation=" + request.relation());
-            return true;
+            return Outcome.ANSWERED;
         }
         Table table = catalog.lake().table(lakeTable);
+        for (String column : row.get().tableColumns()) {
+            if (table.schema().findField(column) == null) {
+                return Outcome.STALE_TABLE;
+            }
+        }
         Optional<Long> tagged = tag(table, request);
         if (tagged.isEmpty()) {
-            return false;
+            return Outcome.NOT_COMMITTED;
         }
         rows.fitting(request.snapshotId(), tagged.get(), SnapshotTags.nameOf(request.snapshotId()), request.lsn());
         finish(table, tagged.get(), request.snapshotId(), row.get());
-        return true;
+        return Outcome.ANSWERED;
     }
 
     private Optional<Long> tag(Table table, PublishRequest request) {

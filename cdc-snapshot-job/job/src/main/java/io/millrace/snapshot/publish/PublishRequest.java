@@ -22,6 +22,11 @@ record PublishRequest(
         return new PublishRequest(snapshotId, relation, lsn, checkpoint, lastCommit);
     }
 
+    /** The same request, as if it had just been read. */
+    PublishRequest waiting() {
+        return new PublishRequest(snapshotId, relation, lsn, null, null);
+    }
+
     PublishRequest at(long position) {
         return new PublishRequest(snapshotId, relation, position, taken, awaited);
     }

@@ -80,6 +80,25 @@ final class PublishWorker {
         }
     }
 
+    /** Looks which requests need no answer any more, because somebody else has settled them. */
+    void forgetSettled(List<PublishRequest> waiting) {
+        for (PublishRequest request : waiting) {
+            schedule(
+                    () -> {
+                        try {
+                            if (rows.read(request.snapshotId())
+                                    .map(SnapshotRow::settled)
+                                    .orElse(true)) {
+                                finished.add(request.snapshotId());
+                            }
+                        } catch (SQLException e) {
+                            LOG.debug("request is looked at again after the next start", e);
+                        }
+                    },
+                    0);
+        }
+    }
+
     /** Says of a request that it waits for its table's initial load. */
     void announceLoading(long snapshotId) {
         schedule(
@@ -98,8 +117,8 @@ final class PublishWorker {
         announce(() -> rows.streaming(relation), relation, 0);
     }
 
-    /** Says that the table was truncated and has to be loaded again. */
-    void announceTruncated(String relation) {
+    /** Says that the table has to be loaded again. */
+    void announceStale(String relation) {
         announce(() -> rows.reload(relation), relation, 0);
     }
 
@@ -127,6 +146,7 @@ final class PublishWorker {
         List<Long> ids = new ArrayList<>();
         for (Long id = finished.poll(); id != null; id = finished.poll()) {
             ids.add(id);
+            known.remove(id);
         }
         return ids;
     }
@@ -153,10 +173,15 @@ final class PublishWorker {
 
     private void attempt(PublishRequest request, int failures) {
         try {
-            if (publication.publish(request)) {
-                done(request);
-            } else {
-                schedule(() -> attempt(request, 0), COMMIT_POLL_MILLIS);
+            switch (publication.publish(request)) {
+                case ANSWERED -> done(request);
+                case NOT_COMMITTED -> schedule(() -> attempt(request, 0), COMMIT_POLL_MILLIS);
+                case STALE_TABLE -> {
+                    // The table leaves this job; the request stays in its state and is due again when the table is
+                    // back.
+                    LOG.info("columns have changed, the table is loaded again: relation={}", request.relation());
+                    announceStale(request.relation());
+                }
             }
         } catch (SQLException e) {
             again(request, failures, e);

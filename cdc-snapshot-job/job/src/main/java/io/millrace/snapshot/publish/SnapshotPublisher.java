@@ -79,7 +79,8 @@ public final class SnapshotPublisher extends ProcessFunction<Change, Void>
         // A restored checkpoint was complete, whether or not the job lived to hear it.
         restored.ifPresent(checkpointId -> answering.answer(ledger.restoredFrom(checkpointId)));
         ledger.caughtUp().forEach(answering::announceStreaming);
-        ledger.truncated().forEach(answering::announceTruncated);
+        ledger.stale().forEach(answering::announceStale);
+        answering.forgetSettled(ledger.waiting());
         refreshHurry();
         answering.pulse(IDLE_PULSE_MILLIS, () -> hurry);
     }
@@ -89,7 +90,7 @@ public final class SnapshotPublisher extends ProcessFunction<Change, Void>
         switch (change.kind()) {
             case ROW -> ledger.rowChanged(change.relation());
             case REQUEST -> requested(change);
-            case TRUNCATED -> truncated(change.relation());
+            case STALE -> stale(change.relation());
             case CAUGHT_UP -> {
                 ledger.caughtUp(change.relation(), change.lsn());
                 if (ledger.hasCaughtUp(change.relation())) {
@@ -107,11 +108,11 @@ public final class SnapshotPublisher extends ProcessFunction<Change, Void>
         }
     }
 
-    private void truncated(String relation) {
-        ledger.truncated(relation);
+    private void stale(String relation) {
+        ledger.stale(relation);
         catchingUp.remove(relation);
         if (worker != null) {
-            worker.announceTruncated(relation);
+            worker.announceStale(relation);
         }
     }
 

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param parentIcebergSnapshotId the lake snapshot of its parent, null without one
  * @param features feature columns, null for all but key and label
  * @param preprocess JSON text
+ * @param tableColumns the columns that the captured table is known to have
  */
 record SnapshotRow(
         String status,
@@ -17,7 +18,8 @@ record SnapshotRow(
         String labelColumn,
         List<String> keyColumns,
         @Nullable List<String> features,
-        String preprocess) {
+        String preprocess,
+        List<String> tableColumns) {
 
     /** Nothing is left to do for it. */
     boolean settled() {

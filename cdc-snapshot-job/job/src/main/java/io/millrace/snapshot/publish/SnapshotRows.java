@@ -10,6 +10,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +31,8 @@ final class SnapshotRows implements Serializable {
 
     Optional<SnapshotRow> read(long snapshotId) throws SQLException {
         String sql = "SELECT s.status, p.iceberg_snapshot_id, s.y_column_name, s.key_columns, s.features,"
-                + " s.preprocess::text FROM ml.snapshots s LEFT JOIN ml.snapshots p ON p.snapshot_id = s.parent_id"
+                + " s.preprocess::text, ARRAY(SELECT c ->> 'name' FROM ml.captured_tables t, jsonb_array_elements(t.columns) c"
+                + " WHERE t.relation = s.relation) FROM ml.snapshots s LEFT JOIN ml.snapshots p ON p.snapshot_id = s.parent_id"
                 + " WHERE s.snapshot_id = ?";
         try (Connection connection = database.open("snapshot");
                 PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -51,7 +53,8 @@ final class SnapshotRows implements Serializable {
                 row.getString(3),
                 keys == null ? List.of() : keys,
                 strings(row.getArray(5)),
-                row.getString(6));
+                row.getString(6),
+                Objects.requireNonNullElse(strings(row.getArray(7)), List.of()));
     }
 
     private static @Nullable List<String> strings(@Nullable Array array) throws SQLException {

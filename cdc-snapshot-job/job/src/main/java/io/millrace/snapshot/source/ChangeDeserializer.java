@@ -3,7 +3,9 @@ package io.millrace.snapshot.source;
 import io.millrace.snapshot.Change;
 import io.millrace.snapshot.ChangeTypeInformation;
 import io.millrace.snapshot.TableRoute;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.Set;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.data.Schema;
 import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.data.Struct;
@@ -12,6 +14,8 @@ import org.apache.flink.cdc.debezium.DebeziumDeserializationSchema;
 import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.util.Collector;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Turns the connector's records into changes of lake rows and snapshot requests. Records of other tables are dropped. */
 final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> {
@@ -19,7 +23,12 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
     /** More schemas of one table than this within one run means many DDL statements: start over rather than keep them all. */
     private static final int CONVERTER_LIMIT = 4_096;
 
+    private static final Logger LOG = LoggerFactory.getLogger(ChangeDeserializer.class);
+
     private final Captured captured;
+    /** Tables whose rows no longer fit; what comes of them is of no use until they have been loaded again. */
+    private final Set<String> stale = new HashSet<>();
+
     private transient @Nullable IdentityHashMap<Schema, RowConverter> logConverters;
     private transient @Nullable IdentityHashMap<Schema, RowConverter> readConverters;
     private transient long chunkLsn;
@@ -62,7 +71,7 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
         }
         String operation = value.getString("op");
         if (operation.equals("t")) {
-            out.collect(Change.truncated(route.relation(), lsn));
+            out.collect(Change.stale(route.relation(), lsn));
             return;
         }
         Struct gone = value.getStruct("before");
@@ -71,10 +80,19 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
             // Without a full replica identity an update's old row is left out when its key stayed the same.
             gone = value.getStruct("after");
         }
-        GenericRowData before = convert(route, gone, lsn, read);
-        GenericRowData after = convert(route, value.getStruct("after"), lsn, read);
-        if (before != null || after != null) {
-            out.collect(Change.row(route.relation(), lsn, before, after));
+        if (stale.contains(route.relation())) {
+            return;
+        }
+        try {
+            GenericRowData before = convert(route, gone, lsn, read);
+            GenericRowData after = convert(route, value.getStruct("after"), lsn, read);
+            if (before != null || after != null) {
+                out.collect(Change.row(route.relation(), lsn, before, after));
+            }
+        } catch (SchemaMismatchException e) {
+            LOG.warn("table is loaded again: {}", e.getMessage());
+            stale.add(route.relation());
+            out.collect(Change.stale(route.relation(), lsn));
         }
     }
 

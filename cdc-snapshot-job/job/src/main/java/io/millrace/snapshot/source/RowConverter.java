@@ -25,11 +25,19 @@ final class RowConverter {
     /**
      * A converter of rows with the schema {@code source}.
      *
-     * @param read whether the rows were read from the table itself, not from the log
+     * @param read whether the rows were read from the table itself, not from the log; then columns may be there that the log never
+     *     carries, generated ones
+     * @throws SchemaMismatchException if the source has columns that the lake has not, or other types
      */
     RowConverter(TableRoute route, Schema source, boolean read) {
         List<Types.NestedField> columns = route.schema().columns();
         sourceFields = source.fields();
+        for (Field field : sourceFields) {
+            if (!read && route.schema().findField(field.name()) == null) {
+                throw new SchemaMismatchException(
+                        "column must be in the lake: relation=" + route.relation() + ", column=" + field.name());
+            }
+        }
         sourceIndexes = new int[columns.size()];
         converters = new ValueConverter[columns.size()];
         for (int i = 0; i < columns.size(); i++) {

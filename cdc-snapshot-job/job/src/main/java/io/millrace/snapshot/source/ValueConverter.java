@@ -15,6 +15,7 @@ import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.data.Sche
 import org.apache.flink.table.data.DecimalData;
 import org.apache.flink.table.data.StringData;
 import org.apache.flink.table.data.TimestampData;
+import org.apache.iceberg.types.Type;
 import org.apache.iceberg.types.Types;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,10 @@ interface ValueConverter {
     /** Julian day 0, where PostgreSQL's dates begin; the connector writes infinity as days before it. */
     int FIRST_DAY = -2_440_588;
 
+    String MILLIS = "io.debezium.time.Timestamp";
+    String MICROS = "io.debezium.time.MicroTimestamp";
+    String ZONED = "io.debezium.time.ZonedTimestamp";
+
     long DAY_MILLIS = 86_400_000;
 
     /** 15 October 1582, 00:00 UTC. */
@@ -46,10 +51,13 @@ interface ValueConverter {
      * The converter of one column.
      *
      * @param read whether the values were read from the table itself, not from the log
-     * @throws IllegalStateException naming the column if the source no longer has a type that fits
+     * @throws SchemaMismatchException naming the column if the source no longer has a type that fits
      */
     static ValueConverter of(String relation, Types.NestedField column, Schema source, boolean read) {
         String logical = source.name() == null ? "" : source.name();
+        if (!fits(column.type().typeId(), source.type(), logical)) {
+            throw mismatch(relation, column, source);
+        }
         return switch (column.type().typeId()) {
             case BOOLEAN -> value -> (Boolean) value;
             case INTEGER -> value -> value instanceof Number number ? (Integer) number.intValue() : null;
@@ -58,37 +66,61 @@ interface ValueConverter {
             case DOUBLE -> value -> value instanceof Number number ? (Double) number.doubleValue() : null;
             case DECIMAL -> {
                 Types.DecimalType type = (Types.DecimalType) column.type();
-                yield value -> decimal(value, type.precision(), type.scale());
+                yield value -> decimal(relation, column, value, type);
             }
             case STRING, UUID -> value -> StringData.fromString(value.toString());
             case DATE -> ValueConverter::date;
-            case TIMESTAMP -> timestamp(relation, column, logical, read);
+            case TIMESTAMP -> timestamp(logical, read);
             default -> throw mismatch(relation, column, source);
         };
     }
 
-    private static ValueConverter timestamp(String relation, Types.NestedField column, String logical, boolean read) {
-        return switch (logical) {
-            case "io.debezium.time.Timestamp" ->
-                value -> value instanceof Number number
-                        ? micros(Math.multiplyExact(number.longValue(), 1000L), read)
-                        : null;
-            case "io.debezium.time.MicroTimestamp" ->
-                value -> value instanceof Number number ? micros(number.longValue(), read) : null;
-            case "io.debezium.time.ZonedTimestamp" -> value -> zoned(value.toString(), read);
-            default ->
-                throw new IllegalStateException("timestamp column must arrive as a timestamp: relation=" + relation
-                        + ", column=" + column.name() + ", form=" + logical);
+    private static boolean fits(Type.TypeID lake, Schema.Type source, String logical) {
+        boolean plain = logical.isEmpty();
+        return switch (lake) {
+            case BOOLEAN -> source == Schema.Type.BOOLEAN;
+            case INTEGER -> plain && (source == Schema.Type.INT16 || source == Schema.Type.INT32);
+            case LONG ->
+                plain && (source == Schema.Type.INT16 || source == Schema.Type.INT32 || source == Schema.Type.INT64);
+            case FLOAT -> source == Schema.Type.FLOAT32;
+            case DOUBLE -> source == Schema.Type.FLOAT32 || source == Schema.Type.FLOAT64;
+            case DECIMAL -> plain && source == Schema.Type.STRING;
+            case STRING, UUID -> source == Schema.Type.STRING && !logical.equals(ZONED);
+            case DATE -> logical.equals("io.debezium.time.Date");
+            case TIMESTAMP -> logical.equals(MILLIS) || logical.equals(MICROS) || logical.equals(ZONED);
+            default -> false;
         };
     }
 
-    private static @Nullable Object decimal(Object value, int precision, int scale) {
+    private static ValueConverter timestamp(String logical, boolean read) {
+        return switch (logical) {
+            case MILLIS ->
+                value -> value instanceof Number number
+                        ? micros(Math.multiplyExact(number.longValue(), 1000L), read)
+                        : null;
+            case MICROS -> value -> value instanceof Number number ? micros(number.longValue(), read) : null;
+            default -> value -> zoned(value.toString(), read);
+        };
+    }
+
+    private static @Nullable Object decimal(
+            String relation, Types.NestedField column, Object value, Types.DecimalType type) {
+        BigDecimal exact;
         try {
-            BigDecimal exact = value instanceof BigDecimal decimal ? decimal : new BigDecimal(value.toString());
-            return DecimalData.fromBigDecimal(exact.setScale(scale, RoundingMode.UNNECESSARY), precision, scale);
-        } catch (ArithmeticException | NumberFormatException notThisType) {
+            exact = new BigDecimal(value.toString());
+        } catch (NumberFormatException notANumber) {
             return null;
         }
+        try {
+            BigDecimal scaled = exact.setScale(type.scale(), RoundingMode.UNNECESSARY);
+            if (scaled.precision() <= type.precision()) {
+                return DecimalData.fromBigDecimal(scaled, type.precision(), type.scale());
+            }
+        } catch (ArithmeticException moreDigits) {
+            // Falls through: the source's type has become wider.
+        }
+        throw new SchemaMismatchException("number must fit its column: relation=" + relation + ", column="
+                + column.name() + ", lakeType=" + type);
     }
 
     private static @Nullable Object date(Object value) {
@@ -132,8 +164,9 @@ interface ValueConverter {
         }
     }
 
-    private static IllegalStateException mismatch(String relation, Types.NestedField column, Schema source) {
-        return new IllegalStateException("column cannot be carried: relation=" + relation + ", column=" + column.name()
-                + ", lakeType=" + column.type() + ", sourceType=" + source.type());
+    private static SchemaMismatchException mismatch(String relation, Types.NestedField column, Schema source) {
+        return new SchemaMismatchException("column must fit the lake: relation=" + relation + ", column="
+                + column.name() + ", lakeType=" + column.type() + ", sourceType=" + source.type()
+                + (source.name() == null ? "" : " " + source.name()));
     }
 }

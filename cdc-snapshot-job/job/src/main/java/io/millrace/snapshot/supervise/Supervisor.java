@@ -2,6 +2,7 @@ package io.millrace.snapshot.supervise;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.millrace.contract.ContractException;
 import io.millrace.jobs.FlinkRest;
 import io.millrace.jobs.FlinkRestException;
 import io.millrace.jobs.FlinkUnreachableException;
@@ -74,11 +75,12 @@ final class Supervisor {
         if (plan.relations().isEmpty() && plan.restart()) {
             letGo(connection);
         } else if (plan.restart()) {
-            replace(connection, rows, plan);
+            replace(connection, plan);
         } else if (!plan.relations().isEmpty()) {
-            keepRunning(connection, rows);
+            keepRunning(connection);
         }
         removeReleased(connection, rows);
+        CapturedTables.failOrphanedRequests(connection);
     }
 
     /** The extension is gone: nothing is captured any more. */
@@ -120,8 +122,7 @@ final class Supervisor {
         }
     }
 
-    private void keepRunning(Connection connection, List<CapturedTables.Row> rows)
-            throws SQLException, IOException, InterruptedException {
+    private void keepRunning(Connection connection) throws SQLException, IOException, InterruptedException {
         String job = state.job().orElseThrow();
         Optional<JobState> running = flink.state(job);
         if (running.isPresent() && !running.get().terminal()) {
@@ -132,7 +133,7 @@ final class Supervisor {
                 "change job is not running: jobId={}, state={}",
                 job,
                 running.map(Enum::name).orElse("unknown"));
-        start(connection, rows, state.relations(), restorePath(job));
+        start(connection, state.relations(), restorePath(job));
     }
 
     /** A job that fails again and again says so where the user looks. */
@@ -151,7 +152,7 @@ final class Supervisor {
         }
     }
 
-    private void replace(Connection connection, List<CapturedTables.Row> rows, CapturePlan plan)
+    private void replace(Connection connection, CapturePlan plan)
             throws SQLException, IOException, InterruptedException {
         Optional<String> job = state.job();
         String path = null;
@@ -163,7 +164,7 @@ final class Supervisor {
             }
             path = restorePath(job.get());
         }
-        start(connection, rows, plan.relations(), path);
+        start(connection, plan.relations(), path);
     }
 
     private @Nullable String restorePath(String job) throws IOException {
@@ -176,9 +177,7 @@ final class Supervisor {
     }
 
     /** Starts a job with {@code relations}; without a path, or without the slot that the path needs, every table is loaded again. */
-    private void start(
-            Connection connection, List<CapturedTables.Row> rows, List<String> relations, @Nullable String path)
-            throws SQLException {
+    private void start(Connection connection, List<String> relations, @Nullable String path) throws SQLException {
         String from = path;
         if (from != null && !Slots.usable(connection, config.job().slotName())) {
             LOG.warn(
@@ -191,24 +190,52 @@ final class Supervisor {
             Slots.drop(connection, config.job().slotName());
         }
         Set<String> kept = new TreeSet<>(from == null ? Set.of() : state.relations());
-        String job = UUID.randomUUID().toString().replace("-", "");
-        try (Lake lake = Lake.open(lakeConfig)) {
-            for (CapturedTables.Row row : rows) {
-                if (relations.contains(row.table().relation())) {
-                    LakeTables.prepare(connection, lake, row.table());
-                    if (!kept.contains(row.table().relation())) {
-                        LakeTables.clear(lake, row.table());
-                    }
-                }
-            }
+        List<String> ready = prepare(connection, relations, kept);
+        if (ready.isEmpty()) {
+            save(SupervisorState.NONE);
+            return;
         }
         Slots.dropOrphans(connection, config.job().slotName());
         kept.retainAll(state.loaded());
-        save(new SupervisorState(job, relations, kept, from));
-        CapturedTables.load(connection, relations, kept);
-        JobSubmission submission = JobSubmission.of(job, SnapshotJobMain.class.getName(), arguments(relations));
+        kept.retainAll(ready);
+        String job = UUID.randomUUID().toString().replace("-", "");
+        save(new SupervisorState(job, ready, kept, from));
+        CapturedTables.load(connection, ready, kept);
+        JobSubmission submission = JobSubmission.of(job, SnapshotJobMain.class.getName(), arguments(ready));
         submit(connection, from == null ? submission : submission.restoredFrom(from));
-        LOG.info("change job is started: jobId={}, tables={}, restorePath={}", job, relations.size(), from);
+        LOG.info("change job is started: jobId={}, tables={}, restorePath={}", job, ready.size(), from);
+    }
+
+    /**
+     * Makes the lake tables ready, those that are to be loaded empty and with the columns of their source. A table that the lake
+     * cannot carry fails alone.
+     *
+     * @return the tables that are ready
+     */
+    private List<String> prepare(Connection connection, List<String> relations, Set<String> kept) throws SQLException {
+        List<String> loading =
+                relations.stream().filter(relation -> !kept.contains(relation)).toList();
+        CapturedTables.refreshColumns(connection, loading);
+        List<String> ready = new ArrayList<>();
+        try (Lake lake = Lake.open(lakeConfig)) {
+            for (CapturedTables.Row row : CapturedTables.read(connection)) {
+                String relation = row.table().relation();
+                if (!relations.contains(relation)) {
+                    continue;
+                }
+                try {
+                    LakeTables.prepare(connection, lake, row.table());
+                    if (loading.contains(relation)) {
+                        LakeTables.clear(lake, row.table());
+                    }
+                    ready.add(relation);
+                } catch (ContractException e) {
+                    LOG.warn("table cannot be captured: relation={}, cause={}", relation, e.getMessage());
+                    CapturedTables.fail(connection, relation, String.valueOf(e.getMessage()));
+                }
+            }
+        }
+        return ready;
     }
 
     private void submit(Connection connection, JobSubmission submission) throws SQLException {

@@ -50,9 +50,9 @@ class LedgerTest {
     }
 
     @Test
-    void aTruncatedTableIsNotAnsweredUntilItWasLoadedAgain() {
+    void aStaleTableIsNotAnsweredUntilItWasLoadedAgain() {
         ledger.caughtUp("public.t", 1);
-        ledger.truncated("public.t");
+        ledger.stale("public.t");
         ledger.caughtUp("public.t", 2);
         ledger.requested("public.t", 50, 7);
         ledger.checkpointTaken(at(1));
@@ -68,7 +68,7 @@ class LedgerTest {
         ledger.begin("ffff");
         ledger.begin(JOB);
         ledger.caughtUp("public.t", 1);
-        ledger.truncated("odd \"one\"");
+        ledger.stale("odd \"one\"");
         ledger.rowChanged("public.t");
         ledger.requested("public.t", 50, 7);
         ledger.requested("public.other", 60, 8);
@@ -77,7 +77,7 @@ class LedgerTest {
         assertThat(again.toJson()).isEqualTo(ledger.toJson());
         assertThat(again.runs()).isEqualTo(List.of("ffff", JOB));
         assertThat(again.restoredFrom(4)).containsExactly(new PublishRequest(7, "public.t", 50, at(4), at(4)));
-        assertThat(again.truncated()).containsExactly("odd \"one\"");
+        assertThat(again.stale()).containsExactly("odd \"one\"");
         assertThatThrownBy(() -> Ledger.parse("{\"format-version\":9}"))
                 .hasMessage("publisher state must have a known format: format-version=9");
     }
