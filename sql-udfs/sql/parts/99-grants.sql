@@ -8,7 +8,7 @@ DECLARE
 BEGIN
 	FOR callable IN
 		SELECT p.oid::regprocedure FROM pg_catalog.pg_proc p
-		WHERE p.pronamespace = 'ml'::regnamespace AND (p.prosecdef OR p.proname NOT LIKE '\_%')
+		WHERE p.pronamespace = 'ml'::regnamespace AND (p.prosecdef OR p.proname NOT LIKE '\_%') AND p.prorettype <> 'trigger'::regtype
 	LOOP
 		EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ml_user', callable);
 	END LOOP;
@@ -17,3 +17,6 @@ $$;
 
 GRANT EXECUTE ON FUNCTION ml.release_all(), ml._release_all(ml.caller) TO ml_admin;
 REVOKE EXECUTE ON FUNCTION ml.release_all(), ml._release_all(ml.caller) FROM ml_user;
+
+-- The change job asks what a table's columns are when it loads the table again.
+GRANT EXECUTE ON FUNCTION ml._columns_json(oid), ml._columns(oid) TO ml_worker;
