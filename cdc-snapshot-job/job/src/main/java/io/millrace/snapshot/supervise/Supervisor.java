@@ -133,7 +133,25 @@ final class Supervisor {
                 "change job is not running: jobId={}, state={}",
                 job,
                 running.map(Enum::name).orElse("unknown"));
-        start(connection, state.relations(), restorePath(job));
+        if (running.isEmpty() && isUnderWay(connection, job)) {
+            submit(connection, job);
+        } else {
+            start(connection, state.relations(), restorePath(job));
+        }
+    }
+
+    /**
+     * Whether the cluster may still be taking the job that was submitted last: it has left no state yet, and what it starts from is
+     * there. Submitted again under its own id it runs once; under another id two jobs would write the same rows.
+     */
+    private boolean isUnderWay(Connection connection, String job) throws SQLException, IOException {
+        if (restorePoint.newest(job).isPresent()) {
+            return false;
+        }
+        String from = state.restorePath();
+        return from == null
+                || (RestorePoint.exists(from)
+                        && Slots.usable(connection, config.job().slotName()));
     }
 
     /** A job that fails again and again says so where the user looks. */
@@ -160,7 +178,7 @@ final class Supervisor {
             cancel(job.get());
         } else if (job.isPresent()) {
             if (isAlive(job.get())) {
-                save(state.restorableFrom(stop(job.get())));
+                stopOrCancel(job.get());
             }
             path = restorePath(job.get());
         }
@@ -201,9 +219,7 @@ final class Supervisor {
         String job = UUID.randomUUID().toString().replace("-", "");
         save(new SupervisorState(job, ready, kept, from));
         CapturedTables.load(connection, ready, kept);
-        JobSubmission submission = JobSubmission.of(job, SnapshotJobMain.class.getName(), arguments(ready));
-        submit(connection, from == null ? submission : submission.restoredFrom(from));
-        LOG.info("change job is started: jobId={}, tables={}, restorePath={}", job, ready.size(), from);
+        submit(connection, job);
     }
 
     /**
@@ -238,9 +254,17 @@ final class Supervisor {
         return ready;
     }
 
-    private void submit(Connection connection, JobSubmission submission) throws SQLException {
+    /** Submits the job that {@link #state} describes. */
+    private void submit(Connection connection, String job) throws SQLException {
+        String from = state.restorePath();
+        JobSubmission submission = JobSubmission.of(job, SnapshotJobMain.class.getName(), arguments(state.relations()));
         try {
-            flink.submit(config.jobJar(), submission);
+            flink.submit(config.jobJar(), from == null ? submission : submission.restoredFrom(from));
+            LOG.info(
+                    "change job is started: jobId={}, tables={}, restorePath={}",
+                    job,
+                    state.relations().size(),
+                    from);
         } catch (FlinkUnreachableException e) {
             throw e;
         } catch (FlinkRestException e) {
@@ -285,6 +309,18 @@ final class Supervisor {
         return flink.state(job).map(found -> !found.terminal()).orElse(false);
     }
 
+    /** A job that fails again and again cannot take a savepoint: it is cancelled, and continued from its newest checkpoint. */
+    private void stopOrCancel(String job) throws InterruptedException {
+        try {
+            save(state.restorableFrom(stop(job)));
+        } catch (FlinkUnreachableException e) {
+            throw e;
+        } catch (FlinkRestException e) {
+            LOG.warn("change job is cancelled, since it takes no savepoint: jobId={}, cause={}", job, e.getMessage());
+            cancel(job);
+        }
+    }
+
     private String stop(String job) throws InterruptedException {
         LOG.info("change job is stopped with a savepoint: jobId={}", job);
         return flink.stopWithSavepoint(
@@ -294,7 +330,12 @@ final class Supervisor {
     private void cancel(String job) throws InterruptedException {
         if (isAlive(job)) {
             flink.cancel(job);
-            flink.awaitEnd(job, CANCEL_LIMIT);
+            Optional<JobState> end = flink.awaitEnd(job, CANCEL_LIMIT);
+            if (end.isPresent() && !end.get().terminal()) {
+                // It may still commit: nothing may be cleared or started beside it.
+                throw new FlinkRestException("change job must end when it is cancelled: jobId=" + job + ", state="
+                        + end.get() + ", limitSeconds=" + CANCEL_LIMIT.toSeconds());
+            }
         }
     }
 
