@@ -17,6 +17,10 @@ psql_session() { as_run_user "$PG_BIN/psql" -X -q -At -h "$(socket_dir)" -p "$(p
 psql_session <"$fifo" >"/tmp/millrace-session.$$" 2>&1 &
 session=$!
 exec 8>"$fifo"
+echo "$ask;" >&8
+# Connected to the gateway first: what is timed below is a request's end, not a connection's.
+deadline=$((SECONDS + 30))
+until [ -s "/tmp/millrace-session.$$" ] || [ "$SECONDS" -gt "$deadline" ]; do sleep 0.02; done
 echo "SELECT count(ml.predict('survivors', s)) FROM survivors s, generate_series(1, 1000);" >&8
 sleep 1
 kill_hard gateway
