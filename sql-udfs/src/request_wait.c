@@ -16,6 +16,8 @@
 #define MILLRACE_REQUEST_LIMIT 16	/* in flight of one backend: those of a batch and of what it calls */
 #define MILLRACE_RESEND_LIMIT 4 /* the gateway may lack the descriptor and the model, and be replaced */
 #define MILLRACE_SPIN_BURST 16	/* looks between two readings of the clock */
+#define MILLRACE_SPIN_MISSES 2	/* in a row, before sleeping at once is the better bet */
+#define MILLRACE_SPIN_PAUSE 64	/* calls that then sleep at once, before the next try */
 #define MILLRACE_SLOT_WAIT_NANOS INT64CONST(1000000)	/* between two searches for a free slot */
 
 struct MillraceRequest
@@ -336,26 +338,46 @@ millrace_request_try_start(const MillraceMessage *message)
 	return NULL;
 }
 
-/* Looks at the slot for ml.spin_us; true when the answer has come */
+/*
+ * Looks at the slot for ml.spin_us; true when the answer has come. A lone
+ * session is answered within that time and saves two wake-ups; where many
+ * sessions share few cores the time is only taken from them. So after misses in
+ * a row the backend sleeps at once, and tries again now and then.
+ */
 static bool
 spin_until_done(const MillraceRequest *request)
 {
+	static int	misses = 0;
+	static int	pause = 0;
 	int64		end_nanos;
 
 	if (millrace_slot_done(request->slot, request->word))
 		return true;
 	if (millrace_spin_us == 0)
 		return false;
+	if (pause > 0)
+	{
+		pause--;
+		return false;
+	}
 	end_nanos = millrace_now_nanos() + millrace_spin_us * INT64CONST(1000);
 	do
 	{
 		for (int i = 0; i < MILLRACE_SPIN_BURST; i++)
 		{
 			if (millrace_slot_done(request->slot, request->word))
+			{
+				misses = 0;
 				return true;
+			}
 			SPIN_DELAY();
 		}
 	} while (millrace_now_nanos() < end_nanos);
+	if (++misses >= MILLRACE_SPIN_MISSES)
+	{
+		misses = MILLRACE_SPIN_MISSES - 1;	/* one more miss is enough to pause again */
+		pause = MILLRACE_SPIN_PAUSE;
+	}
 	return false;
 }
 
