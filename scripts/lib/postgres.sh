@@ -59,7 +59,11 @@ stop_postgres() {
 prepare_database() {
   [ -n "$(sql "SELECT 1 FROM pg_database WHERE datname = '$DATABASE'" postgres)" ] ||
     sql "CREATE DATABASE $DATABASE" postgres
-  psql_as_owner -d "$DATABASE" -v password="$(<"$RUN/secret/worker-password")" <"$CHECKOUT/scripts/lib/prepare-database.sql"
+  # The password goes through standard input: arguments can be read in the process list.
+  {
+    printf "\\\\set password '%s'\n" "$(<"$RUN/secret/worker-password")"
+    cat "$CHECKOUT/scripts/lib/prepare-database.sql"
+  } | psql_as_owner -d "$DATABASE"
 }
 
 # The password exists once, as a file only the run user reads; conf/database.properties names the file.
