@@ -19,15 +19,50 @@ result() { printf '%-44s %14s %s\n' "$1" "$2" "$3"; }
 # ratio NAME NUMERATOR DENOMINATOR
 ratio() { result "$1" "$(awk -v a="$2" -v b="$3" 'BEGIN { if (b > 0) printf "%.3f", a / b; else print "none" }')" ratio; }
 
-# pgbench_tps CLIENTS SECONDS SCRIPT_TEXT: transactions per second of a prepared script, one warm-up run before it.
+# median VALUE..: the middle one.
+median() { printf '%s\n' "$@" | sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
+
+WARM_LIMIT=240 # seconds that sessions may take until their rate is steady
+
+# From pgbench's lines of progress: the mean rate of SECONDS in a row, from the moment when the rate is steady. That is when
+# every session has long had its first answers and three seconds differ by less than a tenth. Empty until then.
+steady_tps() {
+  awk -v clients="$1" -v seconds="$2" -v limit="$WARM_LIMIT" '
+    function low(a, b) { return a < b ? a : b }
+    function high(a, b) { return a > b ? a : b }
+    /^progress:/ {
+      rate[++count] = $4
+      answers += $4
+      if (start) next
+      slowest = low(low($4, rate[count - 1]), rate[count - 2])
+      fastest = high(high($4, rate[count - 1]), rate[count - 2])
+      if (count > limit || (count > 3 && answers > 100 * clients && slowest > 0.9 * fastest)) start = count
+    }
+    END {
+      if (!start || count < start + seconds) exit
+      for (second = start + 1; second <= start + seconds; second++) sum += rate[second]
+      printf "%.0f\n", sum / seconds
+    }' "$3"
+}
+
+# pgbench_tps CLIENTS SECONDS SCRIPT_TEXT: transactions per second of a prepared script in steady state.
 pgbench_tps() {
-  local clients=$1 seconds=$2 script=$BENCH/script.$$ out=$BENCH/pgbench.$$ run
+  local clients=$1 seconds=$2 script=$BENCH/script.$$ out=$BENCH/pgbench.$$ pid tps=
   as_run_user tee "$script" >/dev/null <<<"$3"
-  for run in 2 "$seconds"; do
-    as_run_user "$PG_BIN/pgbench" -h "$(socket_dir)" -p "$(port postgres)" -U postgres -n -M prepared \
-      -c "$clients" -j 2 -T "$run" -f "$script" "$DATABASE" 2>&1 | as_run_user tee "$out" >/dev/null
+  # exec: the pid must be that of pgbench itself.
+  (exec "${RUN_AS[@]}" "$PG_BIN/pgbench" -h "$(socket_dir)" -p "$(port postgres)" -U postgres -n -M prepared --progress 1 \
+    -c "$clients" -j 2 -T $((WARM_LIMIT + seconds + 5)) -f "$script" "$DATABASE" >"$out" 2>&1 </dev/null) &
+  pid=$!
+  while [ -z "$tps" ]; do
+    sleep 0.5
+    if ! kill -0 "$pid" 2>/dev/null || grep -qE 'ERROR|aborted' "$out"; then
+      kill "$pid" 2>/dev/null || true
+      die "pgbench failed" "$(grep -v '^progress' "$out" | tail -n 5)"
+    fi
+    tps=$(steady_tps "$clients" "$seconds" "$out")
   done
-  if ! grep -q '^number of failed transactions: 0 ' "$out"; then die "pgbench had failures" "$(tail -n 5 "$out")"; fi
-  sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$out"
+  kill "$pid"
+  wait "$pid" 2>/dev/null || true
   rm -f "$script" "$out"
+  echo "$tps"
 }

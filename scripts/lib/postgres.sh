@@ -14,8 +14,8 @@ psql_as_owner() {
   as_run_user "$PG_BIN/psql" -X -q -v ON_ERROR_STOP=1 -h "$(socket_dir)" -p "$(port postgres)" -U postgres "$@"
 }
 
-# sql QUERY [DATABASE]: one value, unaligned.
-sql() { psql_as_owner -d "${2:-$DATABASE}" -At -c "$1"; }
+# sql QUERY [DATABASE]: one value, unaligned. From a directory that the run user can enter: psql complains of any other.
+sql() { (cd / && psql_as_owner -d "${2:-$DATABASE}" -At -c "$1"); }
 
 make_cluster() {
   if [ -d "$RUN/pg.new" ]; then
@@ -63,7 +63,7 @@ prepare_database() {
   {
     printf "\\\\set password '%s'\n" "$(<"$RUN/secret/worker-password")"
     cat "$CHECKOUT/scripts/lib/prepare-database.sql"
-  } | psql_as_owner -d "$DATABASE"
+  } | (cd / && psql_as_owner -d "$DATABASE")
 }
 
 # The password exists once, as a file only the run user reads; conf/database.properties names the file.

@@ -7,9 +7,6 @@
 int
 millrace_error_sqlstate(uint32 code)
 {
-	/* The gateway ended what took too long. That is no query_canceled, which WHEN OTHERS would let pass. */
-	if (code == MILLRACE_ERROR_DEADLINE_EXCEEDED)
-		return ERRCODE_CANNOT_CONNECT_NOW;
 	switch (code)
 	{
 #define ERROR_CASE(name, number, c1, c2, c3, c4, c5) \

@@ -223,7 +223,7 @@
 	X(SCORER_FAILED, 65545, '3', '8', '0', '0', '0') \
 	X(QUEUE_FULL, 131072, '5', '3', '4', '0', '0') \
 	X(MODEL_TOO_LARGE, 131073, '5', '3', '2', '0', '0') \
-	X(DEADLINE_EXCEEDED, 131074, '5', '7', '0', '1', '4') \
+	X(DEADLINE_EXCEEDED, 131074, '5', '7', 'P', '0', '3') \
 	X(SHUTTING_DOWN, 131075, '5', '7', 'P', '0', '1') \
 	X(PAYLOAD_TOO_LARGE, 131076, '5', '4', '0', '0', '0') \
 	X(STORE_UNAVAILABLE, 131077, '5', '8', '0', '3', '0') \

@@ -8,7 +8,7 @@ CREATE FUNCTION ml._gateway_status() RETURNS text
 
 CREATE FUNCTION ml._worker_status()
 	RETURNS TABLE (worker text, pid int, alive boolean, heartbeat_age interval, in_flight int, queue_depth int, models_loaded int, version text)
-	LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
+	LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp SET ml.timeout_ms = 2000
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -21,8 +21,11 @@ BEGIN
 		SELECT h.* INTO heartbeat FROM ml._gateway_heartbeat() h;
 		answer := ml._gateway_status();
 		answered := true;
-	EXCEPTION WHEN cannot_connect_now OR admin_shutdown THEN
-		NULL; -- not running, or not responding: the row says so
+	EXCEPTION
+		WHEN cannot_connect_now OR admin_shutdown THEN
+			NULL; -- not running, or not responding: the row says so
+		WHEN too_many_connections THEN
+			answered := true; -- every slot is taken, by a gateway that lives
 	END;
 	RETURN QUERY SELECT coalesce(answer ->> 'worker', 'gateway'), heartbeat.pid, answered, heartbeat.age,
 		(answer ->> 'in-flight')::int, (answer ->> 'queue-depth')::int, (answer ->> 'models-loaded')::int, answer ->> 'version';
@@ -37,4 +40,4 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION ml.worker_status() IS
-	'The gateway of this server: whether it is alive, how old its heartbeat is, what it works on. alive is false, and the rest NULL, when it does not run.';
+	'The gateway of this server: whether it is alive, how old its heartbeat is, what it works on. alive is false, and the rest NULL, when it does not run; what it works on is NULL when every slot is taken.';

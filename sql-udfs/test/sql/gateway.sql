@@ -38,6 +38,7 @@ DROP TABLE numbers;
 SELECT slots_take(512);
 SET ml.timeout_ms = 100;
 SELECT ml._echo('hello');
+SELECT worker, alive, in_flight FROM ml.worker_status();
 SELECT gateway_stop();
 
 -- One that takes requests and does not answer: the deadline can be caught, and the status says so
