@@ -64,6 +64,8 @@ millrace_call_site_message(const MillraceCallSite *site, const MillraceModel *mo
 	MillraceMessage message = {
 		.kind = kind,
 		.model_key = model->key,
+		.tenant_key = model->tenant_key,
+		.limits = model->limits,
 		.row_count = row_count,
 		.descriptor_hash = site->descriptor->hash,
 		.descriptor = site->descriptor->bytes,

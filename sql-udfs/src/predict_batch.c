@@ -67,6 +67,9 @@ message_of_rows(const BatchStream *stream, const Batch *batch, int first, int co
 	MillraceMessage message = {
 		.kind = MILLRACE_KIND_FULL,
 		.model_key = stream->model->key,
+		.tenant_key = stream->model->tenant_key,
+		.limits = stream->model->limits,
+		.bulk = true,
 		.row_count = count,
 		.descriptor_hash = stream->descriptor->hash,
 		.descriptor = stream->descriptor->bytes,
@@ -432,6 +435,7 @@ millrace_predict_batch_array(PG_FUNCTION_ARGS)
 		for (int i = first; i < first + count; i++)
 			values = millrace_encode_array(&site.rows, array, i * width, width, values);
 		message = millrace_call_site_message(&site, model, MILLRACE_KIND_PREDICT, count);
+		message.bulk = true;
 		put_numbers(&message, model, store, result);
 	}
 	return (Datum) 0;

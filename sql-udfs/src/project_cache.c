@@ -2,12 +2,14 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "millrace_layout.h"
 #include "miscadmin.h"
 #include "project_cache.h"
 #include "storage/proc.h"
@@ -75,7 +77,7 @@ static HTAB *entries = NULL;
 static MemoryContext entry_context = NULL;
 static uint64 generation = 1;	/* goes up with every message that concerns the cache */
 static uint64 entries_generation = 0;	/* the generation that the entries belong to */
-static Oid	watched_tables[4];
+static Oid	watched_tables[5];
 static SnapshotMark last_mark;
 
 /* A table changed: ours, or any */
@@ -213,11 +215,11 @@ run_query(SPIPlanPtr *plan, const char *query, Oid argument_type, Datum argument
 static char *
 column(const char *name)
 {
-	int			number = SPI_fnumber(SPI_tuptable->tupdesc, name);
+	int			attribute = SPI_fnumber(SPI_tuptable->tupdesc, name);
 
-	if (number <= 0)
+	if (attribute <= 0)
 		elog(ERROR, "column \"%s\" is missing", name);
-	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number);
+	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, attribute);
 }
 
 /* The model key: the first 8 bytes of a SHA-256 in hexadecimal, little-endian */
@@ -245,6 +247,45 @@ append_member(StringInfo json, const char *name, const char *value)
 	escape_json(json, value);
 }
 
+/* A number of the row just read; 0 for NULL */
+static int64
+number(const char *name)
+{
+	char	   *value = column(name);
+
+	return value != NULL ? strtoi64(value, NULL, 10) : 0;
+}
+
+/* FNV-1a over numbers as the gateway reads them: little-endian, 8 bytes each */
+static uint64
+numbers_hash(const int64 *numbers, int count)
+{
+	const unsigned char *bytes = (const unsigned char *) numbers;
+	uint64		hash = MILLRACE_FNV_OFFSET_BASIS;
+
+	for (size_t i = 0; i < count * sizeof(int64); i++)
+		hash = (hash ^ bytes[i]) * MILLRACE_FNV_PRIME;
+	return hash;
+}
+
+/* Adds the limits of the project to the JSON object, if it has any, and names them */
+static void
+read_limits(MillraceModel *model, StringInfo json)
+{
+	bool		waits = strcmp(column("on_limit"), "wait") == 0;
+	int64		tenant[] = {(int64) GetSystemIdentifier(), MyDatabaseId, number("project_id")};
+	int64		limits[] = {number("requests_per_second"), number("rows_per_second"), number("concurrent_requests"), waits};
+
+	model->tenant_key = numbers_hash(tenant, lengthof(tenant));
+	model->limits = 0;
+	if (limits[0] == 0 && limits[1] == 0 && limits[2] == 0)
+		return;
+	model->limits = numbers_hash(limits, lengthof(limits));
+	appendStringInfo(json, ",\"limits\":{\"requests-per-second\":" INT64_FORMAT ",\"rows-per-second\":" INT64_FORMAT
+					 ",\"concurrent-requests\":" INT64_FORMAT ",\"on-limit\":\"%s\"}",
+					 limits[0], limits[1], limits[2], waits ? "wait" : "reject");
+}
+
 /* Makes a model out of the row just read, in the given memory */
 static void
 read_model(MillraceModel *model, MemoryContext context)
@@ -259,11 +300,12 @@ read_model(MillraceModel *model, MemoryContext context)
 	append_member(&json, "database", get_database_name(MyDatabaseId));
 	append_member(&json, "uri", column("uri"));
 	append_member(&json, "sha256", column("sha256"));
+	read_limits(model, &json);
 	appendStringInfoChar(&json, '}');
 	utf8 = pg_server_to_any(json.data, json.len, PG_UTF8);
 
 	model->key = model_key(column("sha256"));
-	model->model_id = strtoi64(column("model_id"), NULL, 10);
+	model->model_id = number("model_id");
 	model->on_error_set = on_error != NULL;
 	model->on_error = on_error != NULL && strcmp(on_error, "null") == 0 ? MILLRACE_ON_ERROR_NULL : MILLRACE_ON_ERROR_ABORT;
 	model->reference_length = strlen(utf8);
@@ -280,6 +322,7 @@ watch_tables(void)
 	watched_tables[1] = get_relname_relid("deployments", schema);
 	watched_tables[2] = get_relname_relid("models", schema);
 	watched_tables[3] = get_relname_relid("tasks", schema);
+	watched_tables[4] = get_relname_relid("limits", schema);
 }
 
 /* The state of the tables as they are now, in one word; NULL when it cannot be told or is none */

@@ -13,8 +13,10 @@ typedef struct MillraceModel
 	bool		provisional;	/* serves the present snapshot only: look it up again for the next */
 	bool		on_error_set;	/* the project has its own on_error */
 	MillraceOnError on_error;
+	uint64		tenant_key;		/* the project, among those of all databases */
+	uint64		limits;			/* names the limits of the project; 0 = it has none */
 	uint32		reference_length;
-	char	   *reference;		/* JSON in UTF-8: where the gateway finds the package */
+	char	   *reference;		/* JSON in UTF-8: where the gateway finds the package, and the limits */
 } MillraceModel;
 
 /* What names a model: a project, or the model itself */

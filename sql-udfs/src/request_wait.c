@@ -210,16 +210,20 @@ write_envelope(const MillraceRequest *request)
 	char	   *slab = millrace_region_request(request->slot);
 	char	   *next = slab + MILLRACE_REQUEST_HEADER_LENGTH;
 	uint16		version = MILLRACE_ENVELOPE_VERSION;
+	uint16		flags = message->bulk ? MILLRACE_REQUEST_FLAG_BULK : 0;
 	uint32		descriptor_length = request->with_descriptor ? message->descriptor_length : 0;
 	uint32		reference_length = request->with_reference ? message->reference_length : 0;
 
 	memset(slab, 0, MILLRACE_REQUEST_HEADER_LENGTH);
 	memcpy(slab + MILLRACE_REQUEST_VERSION_OFFSET, &version, sizeof(version));
+	memcpy(slab + MILLRACE_REQUEST_FLAGS_OFFSET, &flags, sizeof(flags));
 	memcpy(slab + MILLRACE_REQUEST_ROW_COUNT_OFFSET, &message->row_count, sizeof(uint32));
 	memcpy(slab + MILLRACE_REQUEST_DESCRIPTOR_HASH_OFFSET, &message->descriptor_hash, sizeof(uint64));
 	memcpy(slab + MILLRACE_REQUEST_DESCRIPTOR_LENGTH_OFFSET, &descriptor_length, sizeof(uint32));
 	memcpy(slab + MILLRACE_REQUEST_MODEL_REFERENCE_LENGTH_OFFSET, &reference_length, sizeof(uint32));
 	memcpy(slab + MILLRACE_REQUEST_ROWS_LENGTH_OFFSET, &message->rows_length, sizeof(uint32));
+	memcpy(slab + MILLRACE_REQUEST_TENANT_KEY_OFFSET, &message->tenant_key, sizeof(uint64));
+	memcpy(slab + MILLRACE_REQUEST_LIMITS_OFFSET, &message->limits, sizeof(uint64));
 	if (descriptor_length > 0)
 		memcpy(next, message->descriptor, descriptor_length);
 	next += descriptor_length;

@@ -8,6 +8,9 @@ typedef struct MillraceMessage
 {
 	uint32		kind;			/* MILLRACE_KIND_x */
 	uint64		model_key;		/* 0 for kinds without a model */
+	uint64		tenant_key;		/* the project that asks; 0 for kinds without rows */
+	uint64		limits;			/* names its limits; 0 = it has none */
+	bool		bulk;			/* part of a large job */
 	uint32		row_count;
 	uint64		descriptor_hash;
 	const char *descriptor;		/* NULL for kinds without rows */

@@ -213,3 +213,53 @@ END;
 
 COMMENT ON FUNCTION ml.describe_task(text) IS
 	'The columns of a project''s table with their role: key, label, feature, time or ignored; and the preprocessing asked for in the latest snapshot.';
+
+-- What a project may ask of the gateway. The table is changed with INSERT, UPDATE and DELETE by who owns the project.
+COMMENT ON TABLE ml.limits IS 'What a project may ask of the gateway; changed with INSERT, UPDATE and DELETE by its owner or ml_admin';
+COMMENT ON COLUMN ml.limits.requests_per_second IS 'as many at once after a second of rest; NULL: no limit';
+COMMENT ON COLUMN ml.limits.rows_per_second IS 'the same for rows; a larger request passes alone and is paid off by those after it';
+COMMENT ON COLUMN ml.limits.concurrent_requests IS 'requests in the gateway at a time; NULL: no limit';
+COMMENT ON COLUMN ml.limits.on_limit IS 'what happens above a limit: reject (SQLSTATE 53400), or wait for its turn until ml.timeout_ms';
+
+CREATE FUNCTION ml._may_limit(caller ml.caller, wanted_id bigint) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
+	SET search_path = pg_catalog, ml, pg_temp
+AS $$
+	SELECT EXISTS (SELECT FROM ml.projects p WHERE p.project_id = wanted_id AND ml._may(caller, p.owner))
+$$;
+
+ALTER TABLE ml.limits ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_projects ON ml.limits USING (ml._may_limit(ml.caller(), project_id)) WITH CHECK (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON ml.limits TO ml_user;
+
+-- Raises for limits that are none, and for a project of somebody else.
+CREATE FUNCTION ml._check_limits(caller ml.caller, limits ml.limits) RETURNS void
+	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
+AS $$
+DECLARE
+	project ml.projects;
+	item record;
+BEGIN
+	SELECT p.* INTO project FROM ml.projects p WHERE p.project_id = limits.project_id;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'project with id % does not exist', coalesce(limits.project_id::text, 'NULL') USING
+			ERRCODE = 'undefined_object', HINT = 'ml.list_projects() lists the projects with their ids.';
+	END IF;
+	PERFORM ml._project(caller, project.name);
+	FOR item IN SELECT l.key, l.value FROM jsonb_each(jsonb_strip_nulls(to_jsonb(limits))) l ORDER BY l.key LOOP
+		IF item.key = 'on_limit' THEN
+			PERFORM ml._check_setting(format('on_limit of project "%s"', project.name), item.value, 'choice', NULL, NULL, NULL, ARRAY['reject', 'wait']);
+		ELSIF item.key <> 'project_id' THEN
+			PERFORM ml._check_setting(format('%s of project "%s"', item.key, project.name), item.value, 'integer', 1, false, 10000000, NULL);
+		END IF;
+	END LOOP;
+END
+$$;
+
+CREATE FUNCTION ml._check_limits_row() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	PERFORM ml._check_limits(ml.caller(), NEW);
+	RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER check_limits BEFORE INSERT OR UPDATE ON ml.limits FOR EACH ROW EXECUTE FUNCTION ml._check_limits_row();

@@ -8,9 +8,19 @@ AS $$
 		project.options ->> 'on_error')
 $$;
 
+-- The limits of a project, one row; on_limit is never NULL. The C code takes NULL for no limit.
+CREATE FUNCTION ml._limits(wanted_id bigint)
+	RETURNS TABLE (project_id bigint, requests_per_second bigint, rows_per_second bigint, concurrent_requests bigint, on_limit text, version text)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT wanted_id, l.requests_per_second, l.rows_per_second, l.concurrent_requests, coalesce(l.on_limit, 'reject'), coalesce(l.xmin::text, '-')
+	FROM (VALUES (1)) AS one_row LEFT JOIN ml.limits l ON l.project_id = wanted_id
+$$;
+
 -- The model that predicts for a project; token changes with whatever the answer depends on.
 CREATE FUNCTION ml._resolve_project(caller ml.caller, project_name text)
-	RETURNS TABLE (project text, on_error text, model_id bigint, uri text, sha256 text, bytes bigint, token text)
+	RETURNS TABLE (project text, on_error text, model_id bigint, uri text, sha256 text, bytes bigint, project_id bigint,
+		requests_per_second bigint, rows_per_second bigint, concurrent_requests bigint, on_limit text, token text)
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
 AS $$
 #variable_conflict use_column
@@ -26,8 +36,9 @@ BEGIN
 				ELSE 'Train one with ml.train() and follow it with ml.run_status().' END;
 	END IF;
 	RETURN QUERY
-	SELECT owning.name, ml._on_error(owning), m.model_id, m.uri, m.sha256, m.bytes, ml._project_token(project_name)
-	FROM ml.models m WHERE m.model_id = deployed_id;
+	SELECT owning.name, ml._on_error(owning), m.model_id, m.uri, m.sha256, m.bytes, l.project_id,
+		l.requests_per_second, l.rows_per_second, l.concurrent_requests, l.on_limit, ml._project_token(project_name)
+	FROM ml.models m, ml._limits(owning.project_id) l WHERE m.model_id = deployed_id;
 END
 $$;
 
@@ -35,6 +46,7 @@ CREATE FUNCTION ml._project_token(project_name text) RETURNS text LANGUAGE sql S
 	SET search_path = pg_catalog, ml, pg_temp
 AS $$
 	SELECT p.xmin || ' ' || coalesce((SELECT t.xmin::text FROM ml.tasks t WHERE t.project_id = p.project_id), '-')
+		|| ' ' || (SELECT l.version FROM ml._limits(p.project_id) l)
 		|| ' ' || (SELECT max(d.deployment_id) FROM ml.deployments d WHERE d.project_id = p.project_id) || ' ' || m.xmin
 	FROM ml.projects p JOIN ml.models m ON m.model_id = ml._deployed_model(p.project_id)
 	WHERE p.name = project_name
@@ -42,7 +54,8 @@ $$;
 
 -- A model by its id, deployed or not.
 CREATE FUNCTION ml._resolve_model(caller ml.caller, wanted_id bigint)
-	RETURNS TABLE (project text, on_error text, model_id bigint, uri text, sha256 text, bytes bigint, token text)
+	RETURNS TABLE (project text, on_error text, model_id bigint, uri text, sha256 text, bytes bigint, project_id bigint,
+		requests_per_second bigint, rows_per_second bigint, concurrent_requests bigint, on_limit text, token text)
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
 AS $$
 #variable_conflict use_column
@@ -52,14 +65,17 @@ DECLARE
 BEGIN
 	SELECT p.* INTO owning FROM ml.projects p WHERE p.project_id = chosen.project_id;
 	RETURN QUERY
-	SELECT owning.name, ml._on_error(owning), chosen.model_id, chosen.uri, chosen.sha256, chosen.bytes, ml._model_token(wanted_id);
+	SELECT owning.name, ml._on_error(owning), chosen.model_id, chosen.uri, chosen.sha256, chosen.bytes, l.project_id,
+		l.requests_per_second, l.rows_per_second, l.concurrent_requests, l.on_limit, ml._model_token(wanted_id)
+	FROM ml._limits(owning.project_id) l;
 END
 $$;
 
 CREATE FUNCTION ml._model_token(wanted_id bigint) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
 	SET search_path = pg_catalog, ml, pg_temp
 AS $$
-	SELECT p.xmin || ' ' || coalesce((SELECT t.xmin::text FROM ml.tasks t WHERE t.project_id = p.project_id), '-') || ' ' || m.xmin
+	SELECT p.xmin || ' ' || coalesce((SELECT t.xmin::text FROM ml.tasks t WHERE t.project_id = p.project_id), '-')
+		|| ' ' || (SELECT l.version FROM ml._limits(p.project_id) l) || ' ' || m.xmin
 	FROM ml.models m JOIN ml.projects p USING (project_id) WHERE m.model_id = wanted_id
 $$;
 

@@ -40,6 +40,8 @@ static int	listening;
 static char *lines;
 static char *requests;
 static char *responses;
+static _Atomic uint64_t limits_seen;	/* of the latest request about rows */
+static _Atomic bool bulk_seen;
 
 static void
 put(char *bytes, int offset, uint64 value, int length)
@@ -151,6 +153,19 @@ number_rows(const char *request, char *response, uint64 model_key)
 	return next - response;
 }
 
+/* Remembers who asked */
+static void
+note_tenant(const char *request)
+{
+	uint64		limits;
+	uint16		flags;
+
+	memcpy(&limits, request + MILLRACE_REQUEST_LIMITS_OFFSET, sizeof(limits));
+	memcpy(&flags, request + MILLRACE_REQUEST_FLAGS_OFFSET, sizeof(flags));
+	atomic_store(&limits_seen, limits);
+	atomic_store(&bulk_seen, (flags & MILLRACE_REQUEST_FLAG_BULK) != 0);
+}
+
 /* Answers the request in a slot, if any, and rings for who sleeps */
 static void
 answer(int slot, int connection)
@@ -163,6 +178,8 @@ answer(int slot, int connection)
 
 	if (MILLRACE_STATE_CODE(word) != MILLRACE_STATE_SUBMITTED || !atomic_compare_exchange_strong(&line->state, &word, next))
 		return;
+	if (line->kind == MILLRACE_KIND_FULL)
+		note_tenant(request);
 	line->response_length = line->kind == MILLRACE_KIND_FULL ? number_rows(request, response, line->model_key) : echo(request, response);
 	line->status = MILLRACE_ERROR_OK;
 	word = next;
@@ -245,6 +262,22 @@ gateway_start(PG_FUNCTION_ARGS)
 	if (failure != 0)
 		elog(ERROR, "could not start a thread");
 	PG_RETURN_VOID();
+}
+
+/* gateway_limits(): what names the limits in the latest request about rows */
+PG_FUNCTION_INFO_V1(gateway_limits);
+Datum
+gateway_limits(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64((int64) atomic_load(&limits_seen));
+}
+
+/* gateway_bulk(): whether it was said to be part of a large job */
+PG_FUNCTION_INFO_V1(gateway_bulk);
+Datum
+gateway_bulk(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(atomic_load(&bulk_seen));
 }
 
 /* gateway_stop(): ends the thread; the files stay */

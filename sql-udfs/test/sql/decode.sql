@@ -5,7 +5,7 @@ CREATE FUNCTION decode_damaged(bytes bytea, status int, kind int, row_count int)
 CREATE FUNCTION u32(number int) RETURNS bytea LANGUAGE sql AS
 	$$ SELECT set_byte(set_byte(set_byte(set_byte('\x00000000', 0, number & 255), 1, number >> 8 & 255), 2, number >> 16 & 255), 3, number >> 24 & 255) $$;
 CREATE FUNCTION answer(kind int, row_count int, rows bytea) RETURNS bytea LANGUAGE sql AS
-	$$ SELECT '\x0100'::bytea || set_byte('\x0000', 0, kind) || u32(row_count) || '\x00000000000000000000000000000000' || rows $$;
+	$$ SELECT '\x0200'::bytea || set_byte('\x0000', 0, kind) || u32(row_count) || '\x00000000000000000000000000000000' || rows $$;
 
 -- One row of each kind, and a row that was not answered
 SELECT decode_damaged(answer(1, 1, u32(0) || '\x000000000000f03f'), 0, 1, 1) AS number;

@@ -8,6 +8,7 @@ SELECT status FROM ml.train('late "orders"', 'classification', 'shop."Orders"', 
 INSERT INTO ml.models (project_id, run_id, algorithm, task, metrics, uri, sha256, bytes, format, snapshot_id)
 SELECT project_id, run_id, algorithm, task, '{"f1": 0.5}', 'store:shop/1/1', encode(sha256('1'), 'hex'), 100, 'xgboost-ubj', snapshot_id FROM ml.runs;
 INSERT INTO ml.deployments (project_id, model_id, strategy, deployed_by) SELECT project_id, model_id, 'specific', current_user FROM ml.models;
+INSERT INTO ml.limits SELECT project_id, 100, NULL, 4, 'wait' FROM ml.projects;
 CREATE TABLE ml_lake.iceberg_tables (name text);
 INSERT INTO ml_lake.iceberg_tables VALUES ('orders');
 SELECT max(project_id) AS project_id FROM ml.projects \gset
@@ -20,6 +21,7 @@ SELECT max(run_id) AS run_id, max(snapshot_id) AS snapshot_id FROM ml.runs \gset
 SET client_min_messages = warning;
 SELECT name, task, models, deployed_model_id IS NOT NULL AS deployed FROM ml.list_projects();
 SELECT project_id = :project_id AS same FROM ml.projects;
+SELECT requests_per_second, rows_per_second, concurrent_requests, on_limit FROM ml.limits;
 SELECT column_name, role FROM ml.describe_task('late "orders"');
 SELECT project, status FROM ml.run_status(:run_id);
 SELECT project, metrics, uri, deployed FROM ml.list_models();

@@ -84,6 +84,11 @@ public final class Gateway implements AutoCloseable {
     private void register() {
         metrics.gauge("millrace_in_flight", "Requests that came in and did not end.", pipeline::inFlight);
         metrics.gauge("millrace_pending_rows", "Rows that wait for their model.", pipeline::pendingRows);
+        metrics.gauge(
+                "millrace_waiting_requests",
+                "Requests that wait for a limit or for room in a queue.",
+                pipeline::waiting);
+        metrics.gauge("millrace_limited_projects", "Projects whose limits are known.", pipeline::tenants);
         metrics.gauge("millrace_models_resident", "Models in memory.", models::residentCount);
         metrics.gauge("millrace_models_bytes", "Memory of the models.", models::residentBytes);
         metrics.secondsGauge("millrace_heartbeat_age_seconds", "Age of the heartbeat.", region::heartbeatAgeNanos);

@@ -1,6 +1,9 @@
 package io.millrace.gateway;
 
 import io.millrace.contract.ConfigFile;
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import io.millrace.contract.envelope.RequestLimits;
 import io.millrace.gateway.core.PipelineConfig;
 import io.millrace.region.RegionConfig;
 import java.nio.file.Path;
@@ -15,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  * @param metricsPort its port; 0 takes any free one
  * @param cacheDirectory local copies of packages
  * @param cacheBytes memory of all resident models; the heap may allow less
- * @param queueRows rows that may wait for one model
+ * @param queueRows rows that may wait for one model, those of large jobs apart
  * @param spinNanos how long the dispatcher waits awake for the next request of a lone session
  * @param drain how long requests in flight may take at shutdown
  */
@@ -46,7 +49,15 @@ public record GatewayConfig(
         PipelineConfig pipeline = new PipelineConfig(
                 file.integer("worker-count", 2, 1, 256),
                 file.integer("max-batch-rows", 512, 1, 1 << 20),
-                TimeUnit.MICROSECONDS.toNanos(file.longValue("inline-micros", 250, 0, 100_000)));
+                TimeUnit.MICROSECONDS.toNanos(file.longValue("inline-micros", 250, 0, 100_000)),
+                TimeUnit.MICROSECONDS.toNanos(file.longValue("merge-window-micros", 0, 0, 100_000)),
+                new RequestLimits(
+                        file.longValue("requests-per-second", 0, 0, RequestLimits.LIMIT_MAX),
+                        file.longValue("rows-per-second", 0, 0, RequestLimits.LIMIT_MAX),
+                        file.longValue("concurrent-requests", 0, 0, RequestLimits.LIMIT_MAX),
+                        waits(file, "on-limit")),
+                waits(file, "queue-full"),
+                file.integer("waiting-rows", 65_536, 1, 1 << 24));
         GatewayConfig config = new GatewayConfig(
                 region,
                 pipeline,
@@ -60,5 +71,17 @@ public record GatewayConfig(
                 Duration.ofMillis(file.longValue("drain-millis", 10_000, 0, 600_000)));
         file.rejectUnknownKeys();
         return config;
+    }
+
+    /** Whether a key says to wait instead of refusing. */
+    private static boolean waits(ConfigFile file, String key) {
+        String value = file.string(key, "reject");
+        if (!value.equals("reject") && !value.equals("wait")) {
+            throw new ContractException(
+                    ErrorCode.INVALID_CONFIG,
+                    "configuration value must be reject or wait: file=" + file.file() + ", key=" + key + ", value="
+                            + value);
+        }
+        return value.equals("wait");
     }
 }

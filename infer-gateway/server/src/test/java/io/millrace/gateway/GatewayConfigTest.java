@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.millrace.contract.ConfigFile;
+import io.millrace.contract.envelope.RequestLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -29,6 +30,21 @@ class GatewayConfigTest {
         assertThat(config.pipeline().batchRowsMax()).isEqualTo(512);
         assertThat(config.pipeline().inlineNanos()).isEqualTo(250_000);
         assertThat(config.spinNanos()).isEqualTo(50_000);
+        assertThat(config.pipeline().limits().isEmpty()).isTrue();
+        assertThat(config.pipeline().limits().waits()).isFalse();
+        assertThat(config.pipeline().queueFullWaits()).isFalse();
+        assertThat(config.pipeline().mergeWindowNanos()).isZero();
+        assertThat(config.pipeline().waitingRowsMax()).isEqualTo(65_536);
+    }
+
+    @Test
+    void readsLimitsAndWhatHappensAboveThem() {
+        GatewayConfig config = read(Map.of(
+                "requests-per-second", "1", "rows-per-second", "2", "concurrent-requests", "3", "on-limit", "wait"));
+        assertThat(config.pipeline().limits()).isEqualTo(new RequestLimits(1, 2, 3, true));
+        assertThatThrownBy(() -> read(Map.of("queue-full", "block")))
+                .hasMessage("configuration value must be reject or wait: file=/conf/gateway.properties,"
+                        + " key=queue-full, value=block");
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.envelope.RowEncoder;
 import io.millrace.contract.fitted.BoundTransform;
 import io.millrace.contract.layout.RequestKind;
+import io.millrace.contract.layout.RequestLayout;
 import io.millrace.contract.layout.SlotLayout;
 import io.millrace.engine.Engines;
 import io.millrace.engine.TestingModels;
@@ -387,7 +388,7 @@ class GatewayTest {
 
     @Test
     void anEchoThatOutgrowsItsAnswerIsRefused() throws IOException {
-        byte[] fits = new byte[SlotLayout.SLAB_LENGTH - 32];
+        byte[] fits = new byte[SlotLayout.SLAB_LENGTH - RequestLayout.HEADER_LENGTH];
         assertThat(client.call(RequestKind.ECHO, fits).status()).isEqualTo(ErrorCode.OK);
         int slotIndex = client.backend().claim();
         client.backend()

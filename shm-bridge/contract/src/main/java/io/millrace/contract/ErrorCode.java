@@ -53,7 +53,8 @@ public enum ErrorCode {
     GATEWAY_LOST(131080, "08006"),
     OUT_OF_MEMORY(131081, "53200"),
     DISK_FULL(131082, "53100"),
-    IO_FAILED(131083, "58030");
+    IO_FAILED(131083, "58030"),
+    LIMIT_EXCEEDED(131084, "53400");
 
     /** First code of the range blamed on Millrace itself. */
     public static final int INTERNAL_BASE = 65536;

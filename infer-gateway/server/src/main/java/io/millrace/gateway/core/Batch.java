@@ -21,6 +21,9 @@ final class Batch {
     private int requestCount;
     private int rowCount;
 
+    /** What the run queue expected of it when it was taken. */
+    long expectedNanos;
+
     private float[] features = new float[0];
     private float[] outputs = new float[0];
     private int[] positions = new int[64];

@@ -3,24 +3,46 @@ package io.millrace.gateway.core;
 import java.util.ArrayDeque;
 
 /**
- * Requests that wait for one model, first in first out, bounded in rows. Threads: any.
+ * Requests that wait for one model, either its single ones or those of large jobs, first in first out, bounded in rows.
+ * Threads: any.
  *
  * <p>It also remembers whether the {@link RunQueue} holds it, so that it is there at most once.
  */
 final class ModelQueue {
     private final ServedModel model;
+    private final boolean bulk;
     private final int rowLimit;
     private final ArrayDeque<Request> waiting = new ArrayDeque<>();
+    private final WaitingLine line = new WaitingLine();
     private int waitingRows;
     private boolean scheduled;
 
-    ModelQueue(ServedModel model, int rowLimit) {
+    /** Time that the model may still have in this round; the run queue's, as are the two below. */
+    long deficitNanos;
+
+    /** Rows and expected time of the next batch, as they were looked at last. */
+    int nextRows;
+
+    long nextNanos;
+
+    ModelQueue(ServedModel model, boolean bulk, int rowLimit) {
         this.model = model;
+        this.bulk = bulk;
         this.rowLimit = rowLimit;
     }
 
     ServedModel model() {
         return model;
+    }
+
+    /** Whether it holds the requests of large jobs. */
+    boolean isBulk() {
+        return bulk;
+    }
+
+    /** Those for whom there is no room. */
+    WaitingLine line() {
+        return line;
     }
 
     /** Appends a request; false when its rows do not fit. */
@@ -55,6 +77,12 @@ final class ModelQueue {
         return first == null ? 0 : Math.max(first.rowCount(), Math.min(waitingRows, rowsMax));
     }
 
+    /** When the first request came in; the pipeline's clock, any number when it is empty. */
+    synchronized long firstNanos() {
+        Request first = waiting.peekFirst();
+        return first == null ? 0 : first.acceptedNanos();
+    }
+
     int rowLimit() {
         return rowLimit;
     }
@@ -72,8 +100,9 @@ final class ModelQueue {
         return true;
     }
 
-    /** The run queue gave it to a worker. */
-    synchronized void unscheduled() {
-        scheduled = false;
+    /** Whether the run queue must forget it: it has no work. */
+    synchronized boolean shouldLeave() {
+        scheduled = !waiting.isEmpty();
+        return !scheduled;
     }
 }

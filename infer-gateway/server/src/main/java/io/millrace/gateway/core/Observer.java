@@ -2,6 +2,7 @@ package io.millrace.gateway.core;
 
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.layout.RequestKind;
+import java.util.Locale;
 
 /** What the pipeline tells the metrics. Threads: any; must be cheap. */
 public interface Observer {
@@ -11,7 +12,10 @@ public interface Observer {
         public void answered(RequestKind kind, ErrorCode code, long totalNanos) {}
 
         @Override
-        public void rejected(ErrorCode code) {}
+        public void rejected(String reason) {}
+
+        @Override
+        public void waited(String reason, long waitNanos) {}
 
         @Override
         public void queued(long queueNanos) {}
@@ -23,8 +27,16 @@ public interface Observer {
     /** A request ended; one call each, rejected ones included. */
     void answered(RequestKind kind, ErrorCode code, long totalNanos);
 
-    /** Admission refused a request. */
-    void rejected(ErrorCode code);
+    /** A request was refused before anything was done for it; the reason is a limit's name, or {@link #reason}. */
+    void rejected(String reason);
+
+    /** A request waited for a limit or for room in a queue, and goes on or is refused. */
+    void waited(String reason, long waitNanos);
+
+    /** The reason of a refusal that is no limit. */
+    static String reason(ErrorCode code) {
+        return code.name().toLowerCase(Locale.ROOT);
+    }
 
     /** A request left its queue. */
     void queued(long queueNanos);

@@ -1,5 +1,7 @@
 package io.millrace.gateway.core;
 
+import static java.util.Objects.requireNonNull;
+
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.envelope.ModelReference;
@@ -25,6 +27,9 @@ import org.slf4j.LoggerFactory;
  * Who is free? A connector that submits a burst runs it itself when the model's batches are known to be short (waking
  * another thread costs more), and returns to its callers in at most inlineNanos. Anything longer, and anything whose
  * cost is not known, goes to the workers, which serve the models in turn.
+ *
+ * A request that is above a limit, or finds its queue full, is refused or waits in the waiting room until it may take
+ * the same way again, as it is configured.
  */
 /**
  * The path of every request from admission to answer.
@@ -39,9 +44,10 @@ public final class Pipeline implements AutoCloseable {
     private final Observer observer;
     private final LongSupplier clock;
     private final Supplier<String> status;
-    private final Admission admission = new Admission();
-    private final RunQueue runQueue = new RunQueue();
+    private final Admission admission;
+    private final RunQueue runQueue;
     private final Settlement settlement;
+    private final WaitingRoom waitingRoom;
     private final List<Thread> workers = new ArrayList<>();
     private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
 
@@ -58,7 +64,10 @@ public final class Pipeline implements AutoCloseable {
         this.observer = observer;
         this.status = status;
         this.clock = clock;
-        this.settlement = new Settlement(observer, clock);
+        this.admission = new Admission(config.limits(), clock.getAsLong());
+        this.runQueue = new RunQueue(config, clock);
+        this.settlement = new Settlement(observer, clock, this::wakeWaiting);
+        this.waitingRoom = new WaitingRoom(config.waitingRowsMax(), settlement, observer, clock);
         for (int index = 0; index < config.workerCount(); index++) {
             Thread worker = new Thread(this::work, "worker-" + index);
             workers.add(worker);
@@ -99,16 +108,74 @@ public final class Pipeline implements AutoCloseable {
         return settlement.pendingRows();
     }
 
-    /** The queue that now holds the request; null when it ended or waits for its model. */
+    /** Requests that wait for a limit or for room in a queue. */
+    public int waiting() {
+        return waitingRoom.waitingCount();
+    }
+
+    /** Projects with limits that are known. */
+    public int tenants() {
+        return admission.tenantCount();
+    }
+
+    private void wakeWaiting() {
+        waitingRoom.wake();
+    }
+
+    /** The queue that now holds the request; null when it ended or waits. */
     private @Nullable ModelQueue enter(Request request) {
         settlement.open();
         try {
-            admission.admit(request);
+            admission.check(request);
         } catch (ContractException e) {
-            observer.rejected(e.code());
+            observer.rejected(Observer.reason(e.code()));
             settlement.fail(request, e);
             return null;
         }
+        if (admission.isLimited(request)) {
+            Refusal refusal = limit(request, request.acceptedNanos(), false);
+            if (refusal != null) {
+                refuse(request, refusal, this::enterAgain);
+                return null;
+            }
+            if (request.gatewayAllowance == null && request.projectAllowance == null) {
+                return null;
+            }
+        }
+        return proceed(request);
+    }
+
+    private @Nullable Refusal enterAgain(Request request, long now) {
+        Refusal refusal = limit(request, now, true);
+        if (refusal == null && (request.gatewayAllowance != null || request.projectAllowance != null)) {
+            ModelQueue queue = proceed(request);
+            if (queue != null) {
+                schedule(queue);
+            }
+        }
+        return refusal;
+    }
+
+    /** Why a request is above a limit; null when it is not, or has ended without having taken anything. */
+    private @Nullable Refusal limit(Request request, long now, boolean inTurn) {
+        try {
+            return admission.take(request, now, inTurn);
+        } catch (RuntimeException | Error e) {
+            settlement.fail(request, e);
+            return null;
+        }
+    }
+
+    private void refuse(Request request, Refusal refusal, WaitingRoom.Turn again) {
+        WaitingLine line = refusal.line();
+        if (line != null && waitingRoom.join(line, request, refusal, again)) {
+            return;
+        }
+        observer.rejected(refusal.reason());
+        settlement.fail(request, refusal.code(), refusal.message(), refusal.hint());
+    }
+
+    private @Nullable ModelQueue proceed(Request request) {
         try {
             return switch (request.kind()) {
                 case ECHO -> echo(request);
@@ -168,11 +235,13 @@ public final class Pipeline implements AutoCloseable {
             settlement.fail(request, e);
             return;
         }
-        schedule(queue);
+        if (queue != null) {
+            schedule(queue);
+        }
     }
 
     /** Binds a request to the one model version that will answer it; takes over the caller's reference. */
-    private ModelQueue enqueue(Request request, ServedModel model) {
+    private @Nullable ModelQueue enqueue(Request request, ServedModel model) {
         // From here on the settlement gives the reference back.
         request.model = model;
         model.check(request.kind());
@@ -181,19 +250,41 @@ public final class Pipeline implements AutoCloseable {
             throw new ContractException(ErrorCode.NEED_DESCRIPTOR, "descriptor of the rows is not known");
         }
         request.transform = model.bind(schema);
+        ModelQueue queue = model.queue(request);
+        if (!queue.line().isBusy() && offer(queue, request)) {
+            return queue;
+        }
+        refuse(request, queueFull(queue, request), this::offerAgain);
+        return null;
+    }
+
+    private @Nullable Refusal offerAgain(Request request, long now) {
+        ModelQueue queue = requireNonNull(request.model).queue(request);
+        if (!offer(queue, request)) {
+            return queueFull(queue, request);
+        }
+        schedule(queue);
+        return null;
+    }
+
+    private boolean offer(ModelQueue queue, Request request) {
         int rowCount = request.rowCount();
         settlement.pend(rowCount);
-        if (!model.queue().offer(request)) {
+        boolean taken = queue.offer(request);
+        if (!taken) {
             settlement.pend(-rowCount);
-            ContractException full = new ContractException(
-                    ErrorCode.QUEUE_FULL,
-                    "queue of the model is full: model=" + model.name() + ", waitingRows="
-                            + model.queue().waitingRows() + ", requestRows=" + request.rowCount() + ", limitRows="
-                            + model.queue().rowLimit());
-            observer.rejected(full.code());
-            throw full;
         }
-        return model.queue();
+        return taken;
+    }
+
+    private Refusal queueFull(ModelQueue queue, Request request) {
+        return new Refusal(
+                ErrorCode.QUEUE_FULL,
+                Observer.reason(ErrorCode.QUEUE_FULL),
+                "queue of the model is full: model=" + queue.model().name() + ", waitingRows=" + queue.waitingRows()
+                        + ", requestRows=" + request.rowCount() + ", limitRows=" + queue.rowLimit(),
+                Settlement.hint(ErrorCode.QUEUE_FULL),
+                config.queueFullWaits() ? queue.line() : null);
     }
 
     private @Nullable ModelQueue load(Request request) {
@@ -230,18 +321,23 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
+    private void wakeWaiting(ModelQueue queue) {
+        if (queue.line().isBusy()) {
+            waitingRoom.wake();
+        }
+    }
+
     private void work() {
         Batch batch = new Batch();
         BatchRunner runner = new BatchRunner(settlement, observer, clock);
         try {
-            ModelQueue queue = runQueue.take();
+            ModelQueue queue = runQueue.take(batch);
             while (queue != null) {
-                int blockRows = queue.model().blockRows(config.batchRowsMax());
-                queue.take(batch, blockRows);
-                // Before the work, so that another worker may take what is left.
-                schedule(queue);
-                runner.run(batch, queue.model(), blockRows);
-                queue = runQueue.take();
+                long start = clock.getAsLong();
+                runner.run(batch, queue.model(), queue.model().blockRows(config.batchRowsMax()));
+                runQueue.done(queue, batch, clock.getAsLong() - start);
+                wakeWaiting(queue);
+                queue = runQueue.take(batch);
             }
         } catch (InterruptedException e) {
             log.warn("worker is interrupted");
@@ -270,9 +366,19 @@ public final class Pipeline implements AutoCloseable {
 
         /** Runs what is short, hands the rest to the workers. */
         public void run() {
-            long spentNanos = 0;
+            long spentNanos = run(false, 0);
+            run(true, spentNanos);
+            touched.clear();
+        }
+
+        /** Those of large jobs, or the others; tells the time spent so far. */
+        private long run(boolean bulk, long spentBefore) {
+            long spentNanos = spentBefore;
             for (int index = 0; index < touched.size(); index++) {
                 ModelQueue queue = touched.get(index);
+                if (queue.isBulk() != bulk) {
+                    continue;
+                }
                 int blockRows = queue.model().blockRows(config.batchRowsMax());
                 int rows = queue.nextRows(blockRows);
                 while (rows > 0 && fits(queue, rows, spentNanos)) {
@@ -283,19 +389,24 @@ public final class Pipeline implements AutoCloseable {
                     rows = queue.nextRows(blockRows);
                 }
                 schedule(queue);
+                wakeWaiting(queue);
             }
-            touched.clear();
+            return spentNanos;
         }
 
         private boolean fits(ModelQueue queue, int rows, long spentNanos) {
+            if (config.mergeWindowNanos() > 0 && queue.model().running().get() > 0) {
+                return false;
+            }
             long expectedNanos = queue.model().cost().expectedNanos(rows);
             return expectedNanos <= config.inlineNanos() - spentNanos;
         }
     }
 
-    /** Refuses everything new; what came in before is still answered. */
+    /** Refuses everything new, and what waits for a limit or for room; what came in before is still answered. */
     public void drain() {
         admission.drain();
+        waitingRoom.drain();
     }
 
     /**
@@ -318,6 +429,7 @@ public final class Pipeline implements AutoCloseable {
     @Override
     public void close() {
         admission.drain();
+        waitingRoom.close();
         runQueue.close();
         for (Thread worker : workers) {
             try {

@@ -26,6 +26,9 @@ public abstract class Request {
     private int rowCount;
     private long traceIdHigh;
     private long traceIdLow;
+    private boolean bulk;
+    private long tenantKey;
+    private long limits;
 
     // The pipeline's part.
     @Nullable
@@ -33,6 +36,13 @@ public abstract class Request {
 
     @Nullable
     BoundTransform transform;
+
+    /** What it has taken of its limits, until it ends. */
+    @Nullable
+    Allowance projectAllowance;
+
+    @Nullable
+    Allowance gatewayAllowance;
 
     /** First of its rows in the batch that holds it. */
     int firstRow;
@@ -53,6 +63,22 @@ public abstract class Request {
         this.rowCount = rowCount;
         this.model = null;
         this.transform = null;
+        this.bulk = false;
+        this.tenantKey = 0;
+        this.limits = 0;
+    }
+
+    /**
+     * Who asks; a request of nobody in particular has no limits but the gateway's own. After {@link #open}.
+     *
+     * @param bulk whether it is part of a large job, which may wait for single requests
+     * @param tenantKey see {@link io.millrace.contract.layout.RequestLayout#TENANT_KEY_OFFSET}
+     * @param limits see {@link io.millrace.contract.envelope.RequestLimits#fingerprint}; the {@link #reference} has them
+     */
+    protected final void tenant(boolean bulk, long tenantKey, long limits) {
+        this.bulk = bulk;
+        this.tenantKey = tenantKey;
+        this.limits = limits;
     }
 
     /** The caller's trace, for logs; big-endian halves of the W3C trace id. */
@@ -79,6 +105,18 @@ public abstract class Request {
 
     public final int rowCount() {
         return rowCount;
+    }
+
+    final boolean isBulk() {
+        return bulk;
+    }
+
+    final long tenantKey() {
+        return tenantKey;
+    }
+
+    final long limits() {
+        return limits;
     }
 
     /** 32 hexadecimal digits. */

@@ -33,7 +33,9 @@ public final class ServedModel {
     private final Scorer scorer;
     private final List<byte[]> labels;
     private final long bytes;
-    private final ModelQueue queue;
+    private final ModelQueue singleQueue;
+    private final ModelQueue bulkQueue;
+    private final AtomicInteger running = new AtomicInteger();
     private final BatchCost cost = new BatchCost();
     private final AtomicInteger references = new AtomicInteger(1);
     private final Map<RowSchema, BoundTransform> bindings = new ConcurrentHashMap<>();
@@ -50,7 +52,7 @@ public final class ServedModel {
      * @param name for logs
      * @param labels of the classes; empty for regression
      * @param bytes memory it holds
-     * @param queueRows limit of the rows that wait for it
+     * @param queueRows limit of the rows that wait for it, those of large jobs apart
      */
     public ServedModel(
             long key,
@@ -72,7 +74,8 @@ public final class ServedModel {
         this.fitted = fitted;
         this.scorer = scorer;
         this.bytes = bytes;
-        this.queue = new ModelQueue(this, queueRows);
+        this.singleQueue = new ModelQueue(this, false, queueRows);
+        this.bulkQueue = new ModelQueue(this, true, queueRows);
     }
 
     public long key() {
@@ -113,8 +116,14 @@ public final class ServedModel {
         return Batch.blockRows(rowsMax, scorer.width(), scorer.outputs());
     }
 
-    ModelQueue queue() {
-        return queue;
+    /** Where a request waits for its batch: those of large jobs apart. */
+    ModelQueue queue(Request request) {
+        return request.isBulk() ? bulkQueue : singleQueue;
+    }
+
+    /** Batches of it that workers run now. */
+    AtomicInteger running() {
+        return running;
     }
 
     /** What its batches cost; warming up fills it. */

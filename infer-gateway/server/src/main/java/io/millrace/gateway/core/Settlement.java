@@ -21,12 +21,19 @@ final class Settlement {
     private final Observer observer;
     private final LongSupplier clock;
     private final FailureLog failures;
+    private final Runnable givenBack;
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicInteger pendingRows = new AtomicInteger();
 
-    Settlement(Observer observer, LongSupplier clock) {
+    /**
+     * Settles for one pipeline.
+     *
+     * @param givenBack told when a request ends for which others wait
+     */
+    Settlement(Observer observer, LongSupplier clock, Runnable givenBack) {
         this.observer = observer;
         this.clock = clock;
+        this.givenBack = givenBack;
         this.failures = new FailureLog(clock);
     }
 
@@ -71,15 +78,19 @@ final class Settlement {
     }
 
     void fail(Request request, ErrorCode code, String message) {
+        fail(request, code, message, hint(code));
+    }
+
+    void fail(Request request, ErrorCode code, String message, String hint) {
         quietly(() -> failures.failed(code, message, request.traceId()));
         close(request, code);
-        quietly(() -> request.completion().fail(code, message, hint(code)));
+        quietly(() -> request.completion().fail(code, message, hint));
     }
 
     /** A connector could not even read a request, and has answered it itself. */
     void malformed(ErrorCode code, String message, String traceId) {
         failures.failed(code, message, traceId);
-        observer.rejected(code);
+        observer.rejected(Observer.reason(code));
     }
 
     void failDeadline(Request request, long now) {
@@ -96,6 +107,9 @@ final class Settlement {
             request.model = null;
             quietly(model::release);
         }
+        if ((request.projectAllowance != null || request.gatewayAllowance != null) && Admission.leave(request, code)) {
+            givenBack.run();
+        }
         inFlight.decrementAndGet();
     }
 
@@ -107,7 +121,7 @@ final class Settlement {
         }
     }
 
-    private static String hint(ErrorCode code) {
+    static String hint(ErrorCode code) {
         return switch (code) {
             case QUEUE_FULL -> "Send fewer requests at once, or raise queue-rows in gateway.properties.";
             case DEADLINE_EXCEEDED -> "Raise ml.timeout_ms, or send fewer rows at once.";

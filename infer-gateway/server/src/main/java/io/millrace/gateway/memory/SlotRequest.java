@@ -77,6 +77,7 @@ final class SlotRequest extends Request implements Completion {
         envelope.wrap(requestSlab, 0, length);
         rowsLeft = envelope.rowCount();
         open(kind, slots.modelKey(slotIndex), slots.deadlineNanos(slotIndex), nowNanos, kind.hasRows() ? rowsLeft : 0);
+        tenant(envelope.isBulk(), envelope.tenantKey(), envelope.limits());
     }
 
     @Override

@@ -38,6 +38,8 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
         0.5, 1, 2.5, 5, 10
     };
 
+    private static final double[] ROWS = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384};
+
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Counter requests;
     private final Map<RequestKind, Map<ErrorCode, CounterDataPoint>> requestPoints = new EnumMap<>(RequestKind.class);
@@ -45,7 +47,10 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
     private final CounterDataPoint executions;
     private final Counter rejects;
     private final Counter loads;
+    private final Counter waits;
     private final CounterDataPoint evictions;
+    private final DistributionDataPoint batchRows;
+    private final DistributionDataPoint waitSeconds;
     private final DistributionDataPoint queueSeconds;
     private final DistributionDataPoint transformSeconds;
     private final DistributionDataPoint scoreSeconds;
@@ -63,10 +68,20 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
         executions = counter(
                         "millrace_executions_total", "Batches that were scored; rows per execution is the mean batch.")
                 .labelValues();
-        rejects = counter("millrace_rejects_total", "Requests that admission refused, by reason.", "reason");
+        rejects = counter(
+                "millrace_rejects_total",
+                "Requests that were refused, by the limit's name or another reason.",
+                "reason");
+        waits = counter(
+                "millrace_waits_total",
+                "Requests that waited for a limit or for room in a queue, by reason.",
+                "reason");
         loads = counter("millrace_model_loads_total", "Model loads that ended, by result.", "code");
         evictions = counter("millrace_model_evictions_total", "Models that left memory.")
                 .labelValues();
+        batchRows = histogram("millrace_batch_rows", "Rows of a batch.", ROWS);
+        waitSeconds =
+                histogram("millrace_wait_seconds", "Time that a request waited for a limit or for room in a queue.");
         queueSeconds = histogram("millrace_queue_seconds", "From submission to the beginning of the batch.");
         transformSeconds = histogram("millrace_transform_seconds", "Decoding and preprocessing of a batch.");
         scoreSeconds = histogram("millrace_score_seconds", "Scoring of a batch.");
@@ -80,10 +95,14 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
     }
 
     private DistributionDataPoint histogram(String name, String help) {
+        return histogram(name, help, SECONDS);
+    }
+
+    private DistributionDataPoint histogram(String name, String help, double[] upperBounds) {
         return Histogram.builder()
                 .name(name)
                 .help(help)
-                .classicUpperBounds(SECONDS)
+                .classicUpperBounds(upperBounds)
                 .register(registry)
                 .labelValues();
     }
@@ -126,8 +145,14 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
     }
 
     @Override
-    public void rejected(ErrorCode code) {
-        rejects.labelValues(label(code)).inc();
+    public void rejected(String reason) {
+        rejects.labelValues(reason).inc();
+    }
+
+    @Override
+    public void waited(String reason, long waitNanos) {
+        waits.labelValues(reason).inc();
+        waitSeconds.observe(waitNanos / NANOS_PER_SECOND);
     }
 
     @Override
@@ -139,6 +164,7 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
     public void executed(int rowCount, long transformNanos, long scoreNanos) {
         rows.inc(rowCount);
         executions.inc();
+        batchRows.observe(rowCount);
         transformSeconds.observe(transformNanos / NANOS_PER_SECOND);
         scoreSeconds.observe(scoreNanos / NANOS_PER_SECOND);
     }

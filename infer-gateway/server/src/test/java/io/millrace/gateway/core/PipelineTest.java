@@ -386,7 +386,10 @@ class PipelineTest {
             }
 
             @Override
-            public void rejected(ErrorCode code) {}
+            public void rejected(String reason) {}
+
+            @Override
+            public void waited(String reason, long waitNanos) {}
 
             @Override
             public void queued(long queueNanos) {}

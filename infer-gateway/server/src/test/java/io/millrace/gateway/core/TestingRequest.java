@@ -6,6 +6,7 @@ import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.RowReader;
 import io.millrace.contract.envelope.ModelReference;
+import io.millrace.contract.envelope.RequestLimits;
 import io.millrace.contract.layout.RequestKind;
 import io.millrace.contract.layout.ValueKind;
 import io.millrace.engine.TestingRow;
@@ -54,6 +55,18 @@ public final class TestingRequest extends Request implements Completion {
 
     TestingRequest withReference(ModelReference newReference) {
         reference = newReference;
+        return this;
+    }
+
+    /** Asked by a project; {@link #withReference} brings what the limits are. */
+    TestingRequest of(long tenantKey, RequestLimits limits) {
+        tenant(false, tenantKey, limits.fingerprint());
+        return this;
+    }
+
+    /** Part of a large job of nobody in particular. */
+    TestingRequest bulk() {
+        tenant(true, 0, 0);
         return this;
     }
 

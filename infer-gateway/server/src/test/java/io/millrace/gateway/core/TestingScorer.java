@@ -15,6 +15,7 @@ public final class TestingScorer implements Scorer {
     private final List<Integer> batches = Collections.synchronizedList(new ArrayList<>());
     private volatile @Nullable CountDownLatch entered;
     private volatile @Nullable CountDownLatch gate;
+    private volatile Runnable onScore = () -> {};
     private volatile boolean closed;
     private volatile @Nullable Error widthError;
 
@@ -29,6 +30,11 @@ public final class TestingScorer implements Scorer {
         entered = newEntered;
         gate = newGate;
         return newGate;
+    }
+
+    /** What happens in each call before it is held. */
+    void onScore(Runnable action) {
+        onScore = action;
     }
 
     /** The next questions for the width end with an error. */
@@ -59,6 +65,7 @@ public final class TestingScorer implements Scorer {
         if (closed) {
             throw new IllegalStateException("scorer is closed");
         }
+        onScore.run();
         CountDownLatch currentGate = gate;
         if (currentGate != null) {
             if (entered != null) {

@@ -15,8 +15,15 @@ import io.millrace.contract.layout.RequestLayout;
  * @param uri of the package in the model store
  * @param sha256 of the package's manifest
  * @param bytes of the package
+ * @param limits of the project
  */
-public record ModelReference(long modelId, String project, String database, String uri, String sha256, long bytes) {
+public record ModelReference(
+        long modelId, String project, String database, String uri, String sha256, long bytes, RequestLimits limits) {
+    /** A reference to a model of a project without limits. */
+    public ModelReference(long modelId, String project, String database, String uri, String sha256, long bytes) {
+        this(modelId, project, database, uri, sha256, bytes, RequestLimits.NONE);
+    }
+
     /**
      * Reads the JSON of a request.
      *
@@ -34,7 +41,8 @@ public record ModelReference(long modelId, String project, String database, Stri
                 json.string("database"),
                 json.string("uri"),
                 json.sha256("sha256"),
-                json.integer("bytes", 0, Long.MAX_VALUE));
+                json.integer("bytes", 0, Long.MAX_VALUE),
+                json.has("limits") ? RequestLimits.from(json.object("limits")) : RequestLimits.NONE);
         json.finish();
         return reference;
     }
@@ -49,6 +57,14 @@ public record ModelReference(long modelId, String project, String database, Stri
             out.writeStringField("uri", uri);
             out.writeStringField("sha256", sha256);
             out.writeNumberField("bytes", bytes);
+            if (!limits.isEmpty()) {
+                out.writeObjectFieldStart("limits");
+                out.writeNumberField("requests-per-second", limits.requestsPerSecond());
+                out.writeNumberField("rows-per-second", limits.rowsPerSecond());
+                out.writeNumberField("concurrent-requests", limits.concurrentRequests());
+                out.writeStringField("on-limit", limits.onLimit());
+                out.writeEndObject();
+            }
             out.writeEndObject();
         });
     }

@@ -19,6 +19,9 @@ public final class RequestEnvelope {
     private int descriptorLength;
     private int referenceLength;
     private int rowsLength;
+    private boolean bulk;
+    private long tenantKey;
+    private long limits;
 
     /**
      * Looks at a request.
@@ -37,10 +40,13 @@ public final class RequestEnvelope {
         Invalid.checkVersion("request", Short.toUnsignedInt(slab.getShort(base + RequestLayout.VERSION_OFFSET)));
         int flags = Short.toUnsignedInt(slab.getShort(base + RequestLayout.FLAGS_OFFSET));
         int reserved = slab.getInt(base + RequestLayout.RESERVED_OFFSET);
-        if (flags != 0 || reserved != 0) {
-            throw Invalid.envelope("request flags must be zero: flags=" + flags + ", reserved=" + reserved);
+        if ((flags & ~RequestLayout.FLAG_BULK) != 0 || reserved != 0) {
+            throw Invalid.envelope("request flags must be known: flags=" + flags + ", reserved=" + reserved);
         }
         buffer = slab;
+        bulk = flags != 0;
+        tenantKey = slab.getLong(base + RequestLayout.TENANT_KEY_OFFSET);
+        limits = slab.getLong(base + RequestLayout.LIMITS_OFFSET);
         rowCount = slab.getInt(base + RequestLayout.ROW_COUNT_OFFSET);
         descriptorHash = slab.getLong(base + RequestLayout.DESCRIPTOR_HASH_OFFSET);
         descriptorOffset = base + RequestLayout.HEADER_LENGTH;
@@ -75,6 +81,21 @@ public final class RequestEnvelope {
     /** How many rows the rows area holds. */
     public int rowCount() {
         return rowCount;
+    }
+
+    /** Whether it is part of a large job. */
+    public boolean isBulk() {
+        return bulk;
+    }
+
+    /** Who asks: a project of a database of a cluster. */
+    public long tenantKey() {
+        return tenantKey;
+    }
+
+    /** The name of the project's limits; see {@link RequestLimits#fingerprint}. */
+    public long limits() {
+        return limits;
     }
 
     /** By which the rows' descriptor is known, sent or not. */
@@ -140,7 +161,7 @@ public final class RequestEnvelope {
     }
 
     /**
-     * Writes a request.
+     * Writes a request whose asker has no limits; {@link #encodeTenant} says otherwise.
      *
      * @param slab little-endian, with room for {@link #encodedLength}
      * @param base absolute offset
@@ -160,13 +181,13 @@ public final class RequestEnvelope {
             ByteBuffer rows) {
         int rowsLength = rows.remaining();
         slab.putShort(base + RequestLayout.VERSION_OFFSET, (short) RequestLayout.VERSION);
-        slab.putShort(base + RequestLayout.FLAGS_OFFSET, (short) 0);
         slab.putInt(base + RequestLayout.ROW_COUNT_OFFSET, rowCount);
         slab.putLong(base + RequestLayout.DESCRIPTOR_HASH_OFFSET, descriptorHash);
         slab.putInt(base + RequestLayout.DESCRIPTOR_LENGTH_OFFSET, descriptor.length);
         slab.putInt(base + RequestLayout.MODEL_REFERENCE_LENGTH_OFFSET, modelReference.length);
         slab.putInt(base + RequestLayout.ROWS_LENGTH_OFFSET, rowsLength);
         slab.putInt(base + RequestLayout.RESERVED_OFFSET, 0);
+        encodeTenant(slab, base, false, 0, 0);
         int offset = base + RequestLayout.HEADER_LENGTH;
         slab.put(offset, descriptor);
         offset += descriptor.length;
@@ -174,5 +195,18 @@ public final class RequestEnvelope {
         offset += modelReference.length;
         slab.put(offset, rows, rows.position(), rowsLength);
         return offset + rowsLength - base;
+    }
+
+    /**
+     * Writes into a request who asks.
+     *
+     * @param bulk whether it is part of a large job
+     * @param tenantKey see {@link RequestLayout#TENANT_KEY_OFFSET}
+     * @param limits see {@link RequestLimits#fingerprint}
+     */
+    public static void encodeTenant(ByteBuffer slab, int base, boolean bulk, long tenantKey, long limits) {
+        slab.putShort(base + RequestLayout.FLAGS_OFFSET, (short) (bulk ? RequestLayout.FLAG_BULK : 0));
+        slab.putLong(base + RequestLayout.TENANT_KEY_OFFSET, tenantKey);
+        slab.putLong(base + RequestLayout.LIMITS_OFFSET, limits);
     }
 }

@@ -133,12 +133,15 @@ public final class LayoutHeader {
         define("ENVELOPE_VERSION", RequestLayout.VERSION);
         define("REQUEST_VERSION_OFFSET", RequestLayout.VERSION_OFFSET);
         define("REQUEST_FLAGS_OFFSET", RequestLayout.FLAGS_OFFSET);
+        define("REQUEST_FLAG_BULK", RequestLayout.FLAG_BULK);
         define("REQUEST_ROW_COUNT_OFFSET", RequestLayout.ROW_COUNT_OFFSET);
         define("REQUEST_DESCRIPTOR_HASH_OFFSET", RequestLayout.DESCRIPTOR_HASH_OFFSET);
         define("REQUEST_DESCRIPTOR_LENGTH_OFFSET", RequestLayout.DESCRIPTOR_LENGTH_OFFSET);
         define("REQUEST_MODEL_REFERENCE_LENGTH_OFFSET", RequestLayout.MODEL_REFERENCE_LENGTH_OFFSET);
         define("REQUEST_ROWS_LENGTH_OFFSET", RequestLayout.ROWS_LENGTH_OFFSET);
         define("REQUEST_RESERVED_OFFSET", RequestLayout.RESERVED_OFFSET);
+        define("REQUEST_TENANT_KEY_OFFSET", RequestLayout.TENANT_KEY_OFFSET);
+        define("REQUEST_LIMITS_OFFSET", RequestLayout.LIMITS_OFFSET);
         define("REQUEST_HEADER_LENGTH", RequestLayout.HEADER_LENGTH);
         define("REQUEST_COLUMN_LIMIT", RequestLayout.COLUMN_LIMIT);
         define("REQUEST_NAME_LIMIT", RequestLayout.NAME_LIMIT);

@@ -6,9 +6,11 @@ package io.millrace.contract.layout;
  * <pre>
  *   0    2    4        8                16       20       24       28       32
  *  +----+----+--------+-----------------+--------+--------+--------+--------+
- *  | ver| 0  | rows   | descriptor hash | desc l | ref l  | rows l | 0      |
- *  +----+----+--------+-----------------+--------+--------+--------+--------+
- *   32: descriptor | model reference | rows, back to back, without padding
+ *  | ver|flag| rows   | descriptor hash | desc l | ref l  | rows l | 0      |
+ *  +----+----+--------+--------+--------+--------+--------+--------+--------+
+ *  | tenant key       | limits          |
+ *  +------------------+-----------------+
+ *  32                 40                48: descriptor | model reference | rows, back to back, without padding
  *
  *  descriptor: u16 column count, per column { u8 type tag, u16 name length, name UTF-8 }
  *  row:        null bitmap of ceil(columns / 8) bytes, bit i of byte i/8 set = NULL; then the values that are not NULL
@@ -16,17 +18,21 @@ package io.millrace.contract.layout;
  * </pre>
  *
  * <p>A descriptor length of 0 says the gateway knows the hash already; a model reference length of 0 that it holds the
- * model. All column names empty = positional.
+ * model. All column names empty = positional. The limits of the project travel in the model reference; the header only
+ * names them, so that a gateway that has not seen them asks for the reference.
  */
 public final class RequestLayout {
     /** Version of the request and of the response. */
-    public static final int VERSION = 1;
+    public static final int VERSION = 2;
 
     /** u16. */
     public static final int VERSION_OFFSET = 0;
 
-    /** u16, zero. */
+    /** u16: {@link #FLAG_BULK}, the other bits zero. */
     public static final int FLAGS_OFFSET = 2;
+
+    /** Part of a large job, which may wait while others ask for single rows. */
+    public static final int FLAG_BULK = 1;
 
     /** u32. */
     public static final int ROW_COUNT_OFFSET = 4;
@@ -46,8 +52,14 @@ public final class RequestLayout {
     /** u32, zero. */
     public static final int RESERVED_OFFSET = 28;
 
+    /** u64: FNV-1a 64 of the cluster's system identifier (u64), the database's OID (u64) and the project's id (i64). */
+    public static final int TENANT_KEY_OFFSET = 32;
+
+    /** u64: names the limits of the project; 0 = it has none. */
+    public static final int LIMITS_OFFSET = 40;
+
     /** Bytes before the descriptor. */
-    public static final int HEADER_LENGTH = 32;
+    public static final int HEADER_LENGTH = 48;
 
     /**
      * Columns of a descriptor; PostgreSQL's own limit of a table is 1600, a positional row may be wider. One row of numbers

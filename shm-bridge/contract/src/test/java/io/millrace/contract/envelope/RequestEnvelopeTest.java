@@ -31,6 +31,8 @@ final class RequestEnvelopeTest {
             new Column("i", ColumnType.TEXT, true));
     private static final ModelReference REFERENCE =
             new ModelReference(7, "churn", "shop", "store:shop/1/42-0", "0123456789abcdef".repeat(4), 123_456);
+    private static final RequestLimits LIMITS = new RequestLimits(100, 0, 5, true);
+    private static final long TENANT_KEY = 0x0102_0304_0506_0708L;
     private static final TextLevels LEVELS = new TextLevels(List.of("Milano", "Roma"));
 
     private static byte[] request(boolean withParts) {
@@ -50,6 +52,7 @@ final class RequestEnvelopeTest {
                 withParts ? descriptor : none,
                 withParts ? reference : none,
                 rows.rows());
+        RequestEnvelope.encodeTenant(slab, 0, withParts, TENANT_KEY, LIMITS.fingerprint());
         byte[] bytes = new byte[length];
         slab.get(0, bytes);
         return bytes;
@@ -96,6 +99,9 @@ final class RequestEnvelopeTest {
         slab.put(37, bytes);
         RequestEnvelope request = new RequestEnvelope().wrap(slab, 37, bytes.length);
         assertThat(request.rowCount()).isEqualTo(3);
+        assertThat(request.isBulk()).isTrue();
+        assertThat(request.tenantKey()).isEqualTo(TENANT_KEY);
+        assertThat(request.limits()).isEqualTo(LIMITS.fingerprint());
         assertThat(request.descriptor()).isEqualTo(COLUMNS);
         assertThat(request.modelReference()).isEqualTo(REFERENCE);
         WireRow row = new WireRow(COLUMNS).wrap(request);
@@ -159,13 +165,15 @@ final class RequestEnvelopeTest {
     @Test
     void rejectsWhatIsWrongWithNumbers() {
         byte[] valid = request(false);
-        assertThatThrownBy(() -> readAll(put(valid, RequestLayout.VERSION_OFFSET, 2)))
+        assertThatThrownBy(() -> readAll(put(valid, RequestLayout.VERSION_OFFSET, 1)))
                 .isInstanceOf(ContractException.class)
-                .hasMessage("request version is unknown: version=2, expectedVersion=1")
+                .hasMessage("request version is unknown: version=1, expectedVersion=2")
                 .extracting("code")
                 .isEqualTo(ErrorCode.UNKNOWN_VERSION);
         assertThatThrownBy(() -> readAll(put(valid, RequestLayout.RESERVED_OFFSET, 1)))
-                .hasMessage("request flags must be zero: flags=0, reserved=1");
+                .hasMessage("request flags must be known: flags=0, reserved=1");
+        assertThatThrownBy(() -> readAll(put(valid, RequestLayout.FLAGS_OFFSET, 2)))
+                .hasMessage("request flags must be known: flags=2, reserved=0");
         assertThatThrownBy(() -> readAll(put(valid, RequestLayout.ROW_COUNT_OFFSET, -1)))
                 .hasMessage("request has too many rows: rows=4294967295, limit=1048576");
         assertThatThrownBy(() -> readAll(put(valid, RequestLayout.ROW_COUNT_OFFSET, 2)))
@@ -210,5 +218,36 @@ final class RequestEnvelopeTest {
         Survival.refusesEveryPrefix(valid, ModelReference::parse);
         Survival.survivesEveryBitFlip(valid, ModelReference::parse);
         assertThat(REFERENCE.modelKey()).isEqualTo(0xefcd_ab89_6745_2301L);
+    }
+
+    @Test
+    void modelReferenceCarriesTheLimitsOfItsProject() {
+        ModelReference limited = new ModelReference(7, "churn", "shop", "u", "ab".repeat(32), 1, LIMITS);
+        byte[] valid = limited.toJson();
+        assertThat(ModelReference.parse(valid)).isEqualTo(limited);
+        Survival.refusesEveryPrefix(valid, ModelReference::parse);
+        Survival.survivesEveryBitFlip(valid, ModelReference::parse);
+        assertThatThrownBy(() -> ModelReference.parse(new String(valid, StandardCharsets.UTF_8)
+                        .replace("wait", "weit")
+                        .getBytes(StandardCharsets.UTF_8)))
+                .isInstanceOf(ContractException.class)
+                .hasMessage("model reference.limits field must be reject or wait: field=on-limit");
+    }
+
+    @Test
+    void everyNumberIsPartOfTheNameOfTheLimits() {
+        assertThat(RequestLimits.NONE.fingerprint()).isZero();
+        assertThat(new RequestLimits(0, 0, 0, true).fingerprint()).isZero();
+        assertThat(LIMITS.fingerprint())
+                .as("the extension's test limits.sql has the same number")
+                .isEqualTo(-5896713761818372443L);
+        assertThat(List.of(
+                        LIMITS.fingerprint(),
+                        new RequestLimits(101, 0, 5, true).fingerprint(),
+                        new RequestLimits(100, 1, 5, true).fingerprint(),
+                        new RequestLimits(100, 0, 6, true).fingerprint(),
+                        new RequestLimits(100, 0, 5, false).fingerprint()))
+                .doesNotHaveDuplicates()
+                .doesNotContain(0L);
     }
 }
