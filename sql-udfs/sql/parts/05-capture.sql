@@ -145,11 +145,15 @@ BEGIN
 			status = CASE t.status WHEN 'failed' THEN 'requested' ELSE t.status END, error = NULL, updated_at = now()
 		WHERE t.relation = canonical;
 	END IF;
-	IF NOT ml._is_published(relation) THEN
-		EXECUTE format('ALTER PUBLICATION millrace ADD TABLE ONLY %s', canonical);
-	END IF;
+	-- Both wait for transactions that have changed the table already. The log leaves out what they did before it was published, and
+	-- a load that does not wait for them does not see it.
 	IF (SELECT c.relreplident FROM pg_class c WHERE c.oid = relation) <> 'f' THEN
 		EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY FULL', canonical);
+	ELSIF NOT ml._is_published(relation) THEN
+		EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', canonical);
+	END IF;
+	IF NOT ml._is_published(relation) THEN
+		EXECUTE format('ALTER PUBLICATION millrace ADD TABLE ONLY %s', canonical);
 	END IF;
 	RETURN canonical;
 END
