@@ -25,7 +25,7 @@ final class CommitSearch {
         /** The commit that the request waits for is still to come. */
         record NotCommitted() implements Answer {}
 
-        /** Every commit before the request has been expired. */
+        /** The commit that the request waits for, or every one before the request, has been there and is no longer. */
         record Gone() implements Answer {}
     }
 
@@ -38,8 +38,12 @@ final class CommitSearch {
         }
     }
 
-    /** Searches the history of {@code table}, which the caller has refreshed. */
-    Answer find(Table table, PublishRequest request) {
+    /**
+     * Searches the history of {@code table}, which the caller has refreshed.
+     *
+     * @param completeCheckpoint the newest checkpoint that was complete before the refresh
+     */
+    Answer find(Table table, PublishRequest request, long completeCheckpoint) {
         CommitMark awaited = request.awaited();
         @Nullable Snapshot candidate = null;
         Snapshot current = table.currentSnapshot();
@@ -60,7 +64,9 @@ final class CommitSearch {
             }
         }
         if (awaited != null) {
-            return new Answer.NotCommitted();
+            // The sink commits a checkpoint before it takes part in the second one after it.
+            boolean due = completeCheckpoint > awaited.checkpointId() + 1;
+            return due ? new Answer.Gone() : new Answer.NotCommitted();
         }
         return candidate == null ? new Answer.Gone() : new Answer.Found(candidate.snapshotId());
     }

@@ -7,14 +7,15 @@ import io.millrace.contract.fitted.FittedPreprocessing;
 import io.millrace.lake.FitRequest;
 import io.millrace.lake.FittedStore;
 import io.millrace.lake.Fitter;
+import io.millrace.lake.Lake;
 import io.millrace.lake.SnapshotSize;
 import io.millrace.lake.SnapshotTags;
-import io.millrace.snapshot.SharedCatalog;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.Table;
+import org.apache.iceberg.types.Types;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,11 +29,13 @@ final class Publication {
         ANSWERED,
         /** The commit that the request waits for is still to come. */
         NOT_COMMITTED,
-        /** The source table has columns that the lake table does not have. */
-        STALE_TABLE
+        /** The source table has columns that the lake table does not have, or has under another type. */
+        STALE_TABLE,
+        /** The lake no longer has the state that was asked for, or the job the table: the request has failed. */
+        GONE
     }
 
-    private final SharedCatalog catalog;
+    private final Lake lake;
     private final SnapshotRows rows;
     private final Map<String, String> lakeTables;
     private final CommitSearch search;
@@ -42,8 +45,8 @@ final class Publication {
      *
      * @param lakeTables relation to lake table
      */
-    Publication(SharedCatalog catalog, SnapshotRows rows, Map<String, String> lakeTables, CommitSearch search) {
-        this.catalog = catalog;
+    Publication(Lake lake, SnapshotRows rows, Map<String, String> lakeTables, CommitSearch search) {
+        this.lake = lake;
         this.rows = rows;
         this.lakeTables = lakeTables;
         this.search = search;
@@ -52,11 +55,12 @@ final class Publication {
     /**
      * Answers {@code request} as far as it can be answered now.
      *
+     * @param completeCheckpoint the newest checkpoint that is complete
      * @return what became of it
      * @throws SQLException if the database cannot be asked or told: try again
      * @throws RuntimeException if the request cannot be answered
      */
-    Outcome publish(PublishRequest request) throws SQLException {
+    Outcome publish(PublishRequest request, long completeCheckpoint) throws SQLException {
         Optional<SnapshotRow> row = rows.read(request.snapshotId());
         if (row.isEmpty() || row.get().settled()) {
             return Outcome.ANSWERED;
@@ -64,39 +68,47 @@ final class Publication {
         String lakeTable = lakeTables.get(request.relation());
         if (lakeTable == null) {
             rows.failed(request.snapshotId(), "table is no longer captured: relation=" + request.relation());
-            return Outcome.ANSWERED;
+            return Outcome.GONE;
         }
-        Table table = catalog.lake().table(lakeTable);
-        for (String column : row.get().tableColumns()) {
-            if (table.schema().findField(column) == null) {
-                return Outcome.STALE_TABLE;
-            }
+        Table table = lake.table(lakeTable);
+        if (!hasColumns(table, row.get().tableColumns())) {
+            return Outcome.STALE_TABLE;
         }
-        Optional<Long> tagged = tag(table, request);
-        if (tagged.isEmpty()) {
+        SnapshotRef existing = table.refs().get(SnapshotTags.nameOf(request.snapshotId()));
+        if (existing != null) {
+            return answer(table, existing.snapshotId(), request, row.get());
+        }
+        CommitSearch.Answer answer = search.find(table, request, completeCheckpoint);
+        if (answer instanceof CommitSearch.Answer.NotCommitted) {
             return Outcome.NOT_COMMITTED;
         }
-        rows.fitting(request.snapshotId(), tagged.get(), SnapshotTags.nameOf(request.snapshotId()), request.lsn());
-        finish(table, tagged.get(), request.snapshotId(), row.get());
-        return Outcome.ANSWERED;
+        if (answer instanceof CommitSearch.Answer.Found found) {
+            SnapshotTags.tag(table, found.icebergSnapshotId(), SnapshotTags.nameOf(request.snapshotId()));
+            return answer(table, found.icebergSnapshotId(), request, row.get());
+        }
+        rows.failed(
+                request.snapshotId(),
+                "lake no longer has the state that was asked for: table=" + lakeTable + ", lsn=" + request.lsn());
+        return Outcome.GONE;
     }
 
-    private Optional<Long> tag(Table table, PublishRequest request) {
+    /**
+     * Whether the lake table has the columns of its source. Types are compared as PostgreSQL writes them: changing one may rewrite
+     * every value, of which the log says nothing, and still be the same type in the lake.
+     */
+    private static boolean hasColumns(Table table, Map<String, String> source) {
+        return source.entrySet().stream().allMatch(column -> {
+            Types.NestedField field = table.schema().findField(column.getKey());
+            return field != null && column.getValue().equals(field.doc());
+        });
+    }
+
+    private Outcome answer(Table table, long icebergSnapshotId, PublishRequest request, SnapshotRow row)
+            throws SQLException {
         String tag = SnapshotTags.nameOf(request.snapshotId());
-        SnapshotRef existing = table.refs().get(tag);
-        if (existing != null) {
-            return Optional.of(existing.snapshotId());
-        }
-        CommitSearch.Answer answer = search.find(table, request);
-        if (answer instanceof CommitSearch.Answer.NotCommitted) {
-            return Optional.empty();
-        }
-        if (answer instanceof CommitSearch.Answer.Found found) {
-            SnapshotTags.tag(table, found.icebergSnapshotId(), tag);
-            return Optional.of(found.icebergSnapshotId());
-        }
-        throw new IllegalStateException(
-                "lake no longer has the state that was asked for: table=" + table.name() + ", lsn=" + request.lsn());
+        rows.fitting(request.snapshotId(), icebergSnapshotId, tag, request.lsn());
+        finish(table, icebergSnapshotId, request.snapshotId(), row);
+        return Outcome.ANSWERED;
     }
 
     private void finish(Table table, long icebergSnapshotId, long snapshotId, SnapshotRow row) throws SQLException {

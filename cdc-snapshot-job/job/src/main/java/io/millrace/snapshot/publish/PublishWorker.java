@@ -32,10 +32,14 @@ import org.slf4j.LoggerFactory;
  * on. What has been answered is handed back through a queue and leaves the operator's state with the next checkpoint. Until
  * then a crash brings the request back, and answering it again finds everything done.
  */
-/** Answers requests off the task's thread, again and again while what they need is away. */
+/** Answers requests off the task's thread, again and again, at growing intervals, while what they need is away. */
 final class PublishWorker {
     private static final Logger LOG = LoggerFactory.getLogger(PublishWorker.class);
-    private static final long COMMIT_POLL_MILLIS = 50;
+    private static final long COMMIT_PAUSE_MILLIS = 50;
+    private static final int COMMIT_SHIFT_MAX = 5;
+    /** About a quarter of an hour: then the lake is not away for a moment. */
+    private static final int LAKE_FAILURES_MAX = 36;
+
     private static final long RETRY_MILLIS_MAX = 30_000;
     private static final int RETRY_SHIFT_MAX = 8;
     private static final long PULSE_WAITING_MILLIS = 500;
@@ -48,6 +52,7 @@ final class PublishWorker {
     private final Set<Long> known = ConcurrentHashMap.newKeySet();
     private final Queue<Long> finished = new ConcurrentLinkedQueue<>();
     private volatile boolean closing;
+    private volatile long completeCheckpoint;
 
     PublishWorker(
             LakeConfig lakeConfig,
@@ -56,9 +61,8 @@ final class PublishWorker {
             List<String> runs,
             int threadCount) {
         this.catalog = new SharedCatalog(lakeConfig);
-        catalog.hold();
         this.rows = rows;
-        this.publication = new Publication(catalog, rows, lakeTables, new CommitSearch(runs));
+        this.publication = new Publication(catalog.hold(), rows, lakeTables, new CommitSearch(runs));
         this.threads = Executors.newScheduledThreadPool(threadCount + 1, daemonThreads());
     }
 
@@ -71,11 +75,16 @@ final class PublishWorker {
         };
     }
 
+    /** Notes that a checkpoint is complete: the sink has committed those before it. */
+    void checkpointComplete(long checkpointId) {
+        completeCheckpoint = Math.max(completeCheckpoint, checkpointId);
+    }
+
     /** Takes on requests; those it already has are left alone. */
     void answer(List<PublishRequest> due) {
         for (PublishRequest request : due) {
             if (known.add(request.snapshotId())) {
-                schedule(() -> attempt(request, 0), 0);
+                schedule(() -> attempt(request, 0, 0), 0);
             }
         }
     }
@@ -171,11 +180,21 @@ final class PublishWorker {
         schedule(() -> beat(idleMillis, hurry, at), PULSE_WAITING_MILLIS);
     }
 
-    private void attempt(PublishRequest request, int failures) {
+    /**
+     * Tries once to answer.
+     *
+     * @param looks how often its commit has been looked for in vain
+     * @param failures how often something has failed
+     */
+    private void attempt(PublishRequest request, int looks, int failures) {
         try {
-            switch (publication.publish(request)) {
-                case ANSWERED -> done(request);
-                case NOT_COMMITTED -> schedule(() -> attempt(request, 0), COMMIT_POLL_MILLIS);
+            // Read first: what it says must not be newer than the history that is looked at.
+            switch (publication.publish(request, completeCheckpoint)) {
+                case ANSWERED, GONE -> done(request);
+                case NOT_COMMITTED ->
+                    schedule(
+                            () -> attempt(request, looks + 1, 0),
+                            COMMIT_PAUSE_MILLIS << Math.min(looks, COMMIT_SHIFT_MAX));
                 case STALE_TABLE -> {
                     // The table leaves this job; the request stays in its state and is due again when the table is
                     // back.
@@ -189,7 +208,7 @@ final class PublishWorker {
             if (closing) {
                 return;
             }
-            if (isPassing(e)) {
+            if (isPassing(e) && failures < LAKE_FAILURES_MAX) {
                 again(request, failures, e);
             } else {
                 fail(request, failures, e);
@@ -218,7 +237,7 @@ final class PublishWorker {
                 failures + 1,
                 pauseMillis,
                 cause.toString());
-        schedule(() -> attempt(request, failures + 1), pauseMillis);
+        schedule(() -> attempt(request, 0, failures + 1), pauseMillis);
     }
 
     private static long pauseMillis(int failures) {

@@ -1,6 +1,7 @@
 package io.millrace.snapshot.publish;
 
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param parentIcebergSnapshotId the lake snapshot of its parent, null without one
  * @param features feature columns, null for all but key and label
  * @param preprocess JSON text
- * @param tableColumns the columns that the captured table is known to have
+ * @param tableColumns the columns that the captured table is known to have, and their PostgreSQL types
  */
 record SnapshotRow(
         String status,
@@ -19,7 +20,7 @@ record SnapshotRow(
         List<String> keyColumns,
         @Nullable List<String> features,
         String preprocess,
-        List<String> tableColumns) {
+        Map<String, String> tableColumns) {
 
     /** Nothing is left to do for it. */
     boolean settled() {

@@ -9,8 +9,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -31,8 +32,8 @@ final class SnapshotRows implements Serializable {
 
     Optional<SnapshotRow> read(long snapshotId) throws SQLException {
         String sql = "SELECT s.status, p.iceberg_snapshot_id, s.y_column_name, s.key_columns, s.features,"
-                + " s.preprocess::text, ARRAY(SELECT c ->> 'name' FROM ml.captured_tables t, jsonb_array_elements(t.columns) c"
-                + " WHERE t.relation = s.relation) FROM ml.snapshots s LEFT JOIN ml.snapshots p ON p.snapshot_id = s.parent_id"
+                + " s.preprocess::text, ARRAY(SELECT ARRAY[c ->> 'name', c ->> 'pg-type'] FROM ml.captured_tables t,"
+                + " jsonb_array_elements(t.columns) c WHERE t.relation = s.relation) FROM ml.snapshots s LEFT JOIN ml.snapshots p ON p.snapshot_id = s.parent_id"
                 + " WHERE s.snapshot_id = ?";
         try (Connection connection = database.open("snapshot");
                 PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -54,7 +55,18 @@ final class SnapshotRows implements Serializable {
                 keys == null ? List.of() : keys,
                 strings(row.getArray(5)),
                 row.getString(6),
-                Objects.requireNonNullElse(strings(row.getArray(7)), List.of()));
+                pairs(row.getArray(7)));
+    }
+
+    /** An array of pairs; without any it has no dimensions. */
+    private static Map<String, String> pairs(Array array) throws SQLException {
+        Map<String, String> pairs = new LinkedHashMap<>();
+        if (array.getArray() instanceof String[][] rows) {
+            for (String[] row : rows) {
+                pairs.put(row[0], row[1]);
+            }
+        }
+        return pairs;
     }
 
     private static @Nullable List<String> strings(@Nullable Array array) throws SQLException {

@@ -42,11 +42,15 @@ class CommitSearchTest {
     }
 
     private Answer find(CommitMark taken, CommitMark awaited) {
-        return search.find(table, new PublishRequest(1, "public.t", 10, taken, awaited));
+        return find(taken, awaited, taken.checkpointId());
+    }
+
+    private Answer find(CommitMark taken, CommitMark awaited, long completeCheckpoint) {
+        return search.find(table, new PublishRequest(1, "public.t", 10, taken, awaited), completeCheckpoint);
     }
 
     private Answer findWithNothingAwaited(CommitMark taken) {
-        return search.find(table, new PublishRequest(1, "public.t", 10, taken, null));
+        return search.find(table, new PublishRequest(1, "public.t", 10, taken, null), taken.checkpointId());
     }
 
     @Test
@@ -90,5 +94,13 @@ class CommitSearchTest {
     void saysThatTheStateIsGone() {
         commit(NEW, 7);
         assertThat(findWithNothingAwaited(new CommitMark(OLD, 5))).isEqualTo(new Answer.Gone());
+    }
+
+    @Test
+    void aCommitThatShouldBeThereLongSinceIsGone() {
+        commit(OLD, 4);
+        CommitMark mark = new CommitMark(OLD, 5);
+        assertThat(find(mark, mark, 6)).isEqualTo(new Answer.NotCommitted());
+        assertThat(find(mark, mark, 7)).isEqualTo(new Answer.Gone());
     }
 }
