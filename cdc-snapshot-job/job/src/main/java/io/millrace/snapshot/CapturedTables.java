@@ -22,15 +22,17 @@ public final class CapturedTables {
      * @param table its description
      * @param status as in the table
      * @param present whether the source table still exists under its name
+     * @param veiled whether row-level security hides rows of it from this role
      */
-    public record Row(CapturedTable table, String status, boolean present) {}
+    public record Row(CapturedTable table, String status, boolean present, boolean veiled) {}
 
     /** All rows, ordered by relation. */
     public static List<Row> read(Connection connection) throws SQLException {
         // The name is looked up in the catalog, not with to_regclass: that one fails without USAGE on the schema.
         String sql = "SELECT t.relation, t.schema_name, t.table_name, t.key_columns, t.columns::text, t.status,"
                 + " EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-                + " WHERE c.oid = t.relid AND c.relname = t.table_name AND n.nspname = t.schema_name)"
+                + " WHERE c.oid = t.relid AND c.relname = t.table_name AND n.nspname = t.schema_name),"
+                + " row_security_active(t.relid)"
                 + " FROM ml.captured_tables t ORDER BY t.relation";
         List<Row> rows = new ArrayList<>();
         try (PreparedStatement statement = connection.prepareStatement(sql);
@@ -42,7 +44,7 @@ public final class CapturedTables {
                         result.getString(3),
                         List.of((String[]) result.getArray(4).getArray()),
                         result.getString(5));
-                rows.add(new Row(table, result.getString(6), result.getBoolean(7)));
+                rows.add(new Row(table, result.getString(6), result.getBoolean(7), result.getBoolean(8)));
             }
         }
         return rows;

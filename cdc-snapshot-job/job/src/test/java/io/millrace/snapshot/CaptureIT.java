@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.millrace.jobs.FlinkRest;
 import io.millrace.jobs.FlinkRestException;
 import io.millrace.lake.testing.TestingPostgres;
+import java.io.StringReader;
 import java.net.URI;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -12,11 +13,13 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.iceberg.SnapshotSummary;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -25,6 +28,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.postgresql.PGConnection;
 
 class CaptureIT {
     private static final String CUSTOMERS =
@@ -130,20 +134,27 @@ class CaptureIT {
 
     @Test
     void everyTypeComesBackAsItWas() throws Exception {
-        postgres.execute("CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')", "CREATE SCHEMA \"Odd.Schema\"", """
+        postgres.execute(
+                "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')",
+                "CREATE EXTENSION citext",
+                "CREATE DOMAIN share AS numeric(3,2)",
+                "CREATE SCHEMA \"Odd.Schema\"",
+                """
                 CREATE TABLE "Odd.Schema"."Tab, le ""q"" \uD83D\uDE00" (
                     "Key.1" uuid, "key 2 \u00fc" text, i2 smallint, i4 integer, i8 bigint, f4 real, "gr\u00f6\u00dfe \u20ac" double precision,
                     n numeric(12,3), "free" numeric, b boolean, v varchar(20), c char(4), d date, t timestamp, t3 timestamp(3),
-                    z timestamptz, m mood, label integer, PRIMARY KEY ("Key.1", "key 2 \u00fc"))""", """
+                    z timestamptz, m mood, ci citext, s share, long text, label integer, PRIMARY KEY ("Key.1", "key 2 \u00fc"))""",
+                """
                 INSERT INTO "Odd.Schema"."Tab, le ""q"" \uD83D\uDE00" VALUES
                     ('00000000-0000-0000-0000-000000000001', 'a', -32768, -2147483648, -9223372036854775808, -1.5, 2.5e300,
                      -123456789.125, 12345678901234567890.0123456789, true, 'v\u00e9', 'c', '0001-01-01',
-                     '1969-12-31 23:59:59.999999', '2024-02-29 12:00:00.123', '2024-06-01 00:00:00+02', 'sad', 1),
+                     '1969-12-31 23:59:59.999999', '2024-02-29 12:00:00.123', '2024-06-01 00:00:00+02', 'sad', 'Ab', 0.25, (SELECT string_agg(md5(i::text), '')
+                     FROM generate_series(1, 500) i), 1),
                     ('00000000-0000-0000-0000-000000000002', 'b''"\uD83D\uDE00', 32767, 2147483647, 9223372036854775807, 'NaN', 'Infinity',
                      0.001, -0.5, false, '', 'four', '9999-12-31', '2262-04-11 23:47:16.854775', '0001-01-01 00:00:00',
-                     '1901-12-13 20:45:52.000001+00', 'happy', 2),
+                     '1901-12-13 20:45:52.000001+00', 'happy', '', 1, 'short', 2),
                     ('00000000-0000-0000-0000-000000000003', '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                     NULL, '0001-01-01 00:00:00.000001', NULL, '0001-01-01 00:00:00+00', NULL, 3)""");
+                     NULL, '0001-01-01 00:00:00.000001', NULL, '0001-01-01 00:00:00+00', NULL, NULL, NULL, NULL, 3)""");
         String relation = "\"Odd.Schema\".\"Tab, le \"\"q\"\" \uD83D\uDE00\"";
         long first = snapshot(relation, "label");
         start(null, relation);
@@ -155,7 +166,7 @@ class CaptureIT {
         postgres.execute(
                 "INSERT INTO " + relation
                         + " SELECT \"Key.1\", \"key 2 \u00fc\" || '!', i2, i4, i8, f4, \"gr\u00f6\u00dfe \u20ac\", n, \"free\", b, v, c, d, t,"
-                        + " t3, z, m, label + 1 FROM " + relation,
+                        + " t3, z, m, ci, s, long, label + 1 FROM " + relation,
                 "UPDATE " + relation + " SET \"key 2 \u00fc\" = 'moved', label = 9 WHERE \"key 2 \u00fc\" = 'a'");
         assertSnapshotEquals(snapshot(relation, "label"), lakeTable, relation);
     }
@@ -247,6 +258,57 @@ class CaptureIT {
     private long completedCheckpoints() throws Exception {
         return new FlinkRest(URI.create(cluster.restUri()), Duration.ofSeconds(20))
                 .completedCheckpoints(String.valueOf(job));
+    }
+
+    @Test
+    void aStopInsideATransactionLosesAndDoublesNothing() throws Exception {
+        postgres.execute(CUSTOMERS);
+        insertCustomers(1, 1_000);
+        long first = snapshot("customers", "churned");
+        start(null, "public.customers");
+        lake.awaitReady(first);
+        lake.awaitStatus("public.customers", "streaming");
+        int copied = 100_000;
+        try (Connection connection = postgres.connect();
+                var statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("UPDATE customers SET id = -id WHERE id % 10 = 0");
+            statement.execute("DELETE FROM customers WHERE id % 10 = 1");
+            copyCustomers(connection, 10_001, 10_000 + copied);
+            statement.execute("UPDATE customers SET age = 1 WHERE id = 10001");
+            connection.commit();
+        }
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> recordsWritten() > 1_000);
+        String savepoint = cluster.stopWithSavepoint(Objects.requireNonNull(job), directory.resolve("savepoints"));
+        // 100 rows moved, one changed; all were written when the transaction was.
+        assertThat(recordsWritten()).isLessThan(1_000 + 101 + copied);
+        start(savepoint, "public.customers");
+        assertSnapshotEquals(snapshot("customers", "churned"), "public.customers", "customers");
+    }
+
+    /** Rows of many to a page, which are one record of the log. */
+    private static void copyCustomers(Connection connection, int from, int to) throws Exception {
+        StringBuilder rows = new StringBuilder();
+        for (int i = from; i <= to; i++) {
+            rows.append(i)
+                    .append("\t")
+                    .append(i % 80)
+                    .append("\tbasic\t")
+                    .append(i % 1_000)
+                    .append(".5\tf\n");
+        }
+        connection
+                .unwrap(PGConnection.class)
+                .getCopyAPI()
+                .copyIn("COPY customers FROM STDIN", new StringReader(rows.toString()));
+    }
+
+    private long recordsWritten() {
+        return Long.parseLong(
+                lake.table("public.customers").currentSnapshot().summary().get(SnapshotSummary.TOTAL_RECORDS_PROP));
     }
 
     @Test

@@ -24,14 +24,16 @@ import org.jspecify.annotations.Nullable;
  * An initial load is read in chunks, each as the table was at its own moment, while changes go on. The log is read from before the
  * first chunk, so it repeats changes that some chunks hold already: until it has passed the moment at which it was started, when all
  * chunks had been read, an emitted table is true in the end but not at any one position. The same holds when the log is wound back
- * because another table was added. Until then the rows of a table are replaced rather than inserted, and only then is the table
- * announced as caught up. The position is looked at on heartbeats alone, because these come between transactions.
+ * because another table was added, or starts again after a failure. Until then the rows of a table are replaced rather than inserted,
+ * and only then is the table announced as caught up: at a heartbeat between two transactions, since what is announced is followed by
+ * a cut.
  */
 /** Emits changes, announces tables that have caught up with the log, and sets the {@link Boundary} behind what must be last. */
 final class BoundaryEmitter extends IncrementalSourceRecordEmitter<Change> {
     private final ChangeDeserializer changes;
     private final Captured captured;
     private final Boundary boundary;
+    private final CommitPosition commits = new CommitPosition();
     private final Set<String> announced = new HashSet<>();
     private @Nullable Offset repeatedUntil;
 
@@ -50,6 +52,7 @@ final class BoundaryEmitter extends IncrementalSourceRecordEmitter<Change> {
     /** The log starts, perhaps again; what it brings up to {@code now} may have been emitted before. */
     void logStarts(Offset now) {
         repeatedUntil = now;
+        commits.logStarts();
         changes.repeating(true);
     }
 
@@ -70,13 +73,20 @@ final class BoundaryEmitter extends IncrementalSourceRecordEmitter<Change> {
     @Override
     protected void processElement(SourceRecord element, SourceOutput<Change> output, SourceSplitState split)
             throws Exception {
-        super.processElement(element, output, split);
         if (!split.isStreamSplitState()) {
+            super.processElement(element, output, split);
             return;
         }
-        if (SourceRecordUtils.isHeartbeatEvent(element)) {
-            announce(split.asStreamSplitState(), output);
-        } else if (captured.isRequest(element)) {
+        StreamSplitState log = split.asStreamSplitState();
+        Offset before = log.getStartingOffset();
+        super.processElement(element, output, split);
+        log.setStartingOffset(CommitPosition.after(element, before));
+        if (!SourceRecordUtils.isHeartbeatEvent(element)) {
+            commits.row(element);
+        } else if (commits.isBetweenTransactions(element)) {
+            announce(log, output);
+        }
+        if (captured.isRequest(element)) {
             boundary.reached();
         }
     }

@@ -1,6 +1,10 @@
 package io.millrace.snapshot.source;
 
 import io.debezium.relational.TableId;
+import io.millrace.jobs.DatabaseConnections;
+import io.millrace.snapshot.Slots;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -8,6 +12,7 @@ import java.util.function.Supplier;
 import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.cdc.connectors.base.config.JdbcSourceConfig;
 import org.apache.flink.cdc.connectors.base.dialect.DataSourceDialect;
+import org.apache.flink.cdc.connectors.base.source.meta.events.LatestFinishedSplitsNumberEvent;
 import org.apache.flink.cdc.connectors.base.source.meta.offset.Offset;
 import org.apache.flink.cdc.connectors.base.source.meta.split.FinishedSnapshotSplitInfo;
 import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitBase;
@@ -24,12 +29,10 @@ import org.apache.flink.core.io.InputStatus;
 /** The connector's reader, held at each {@link Boundary}. */
 @SuppressWarnings({"rawtypes", "unchecked", "try"}) // the connector's reader is raw, and closing may be interrupted
 final class BoundaryReader extends PostgresSourceReader {
-    /** Offsets have it once a message of the log has been processed. */
-    private static final String PROCESSED = "lsn_proc";
-
     private final BoundaryEmitter emitter;
     private final Boundary boundary;
     private final Captured captured;
+    private final DatabaseConnections database;
 
     BoundaryReader(
             Supplier<IncrementalSourceSplitReader<JdbcSourceConfig>> splitReaders,
@@ -40,7 +43,8 @@ final class BoundaryReader extends PostgresSourceReader {
             SourceSplitSerializer splitSerializer,
             DataSourceDialect<JdbcSourceConfig> dialect,
             Captured captured,
-            Boundary boundary) {
+            Boundary boundary,
+            DatabaseConnections database) {
         super(
                 new FutureCompletingBlockingQueue(),
                 splitReaders,
@@ -53,6 +57,7 @@ final class BoundaryReader extends PostgresSourceReader {
         this.emitter = emitter;
         this.captured = captured;
         this.boundary = boundary;
+        this.database = database;
     }
 
     @Override
@@ -69,15 +74,46 @@ final class BoundaryReader extends PostgresSourceReader {
         if (named.isSuspended() || !named.isCompletedSplit()) {
             return named;
         }
-        PostgresDialect dialect = (PostgresDialect) this.dialect;
-        emitter.logStarts(dialect.displayCurrentOffset((JdbcSourceConfig) sourceConfig));
-        boolean begun = named.getStartingOffset().getOffset().containsKey(PROCESSED);
-        return begun ? named : startingAt(named, dialect.displayCommittedOffset((JdbcSourceConfig) sourceConfig));
+        requireSlot();
+        logStarts();
+        return CommitPosition.is(named.getStartingOffset())
+                ? named
+                : startingAt(named, dialect().displayCommittedOffset(config()));
+    }
+
+    /** The connector makes a slot that is missing, and reads on as if nothing had happened. */
+    private void requireSlot() {
+        try (Connection connection = database.open("change source")) {
+            Slots.require(connection, dialect().getSlotName());
+        } catch (SQLException e) {
+            throw new IllegalStateException(
+                    "replication slot cannot be looked at: slot=" + dialect().getSlotName(), e);
+        }
+    }
+
+    private void logStarts() {
+        emitter.logStarts(dialect().displayCurrentOffset(config()));
+    }
+
+    /** A log that was suspended may go on without being given to {@link #addSplits} again. */
+    @Override
+    protected void updateStreamSplitFinishedSplitsSize(LatestFinishedSplitsNumberEvent event) {
+        logStarts();
+        super.updateStreamSplitFinishedSplitsSize(event);
+    }
+
+    private PostgresDialect dialect() {
+        return (PostgresDialect) dialect;
+    }
+
+    private JdbcSourceConfig config() {
+        return (JdbcSourceConfig) sourceConfig;
     }
 
     /**
-     * The first log starts where the slot was made, before any chunk was read. A chunk's own position would be too late: a
-     * transaction may have written its commit before that position and have become visible only after the chunk was read.
+     * Where the log starts at a chunk's position, for the first time or wound back for another table, it starts where the slot stands,
+     * which stays there while chunks are read. The chunk's position would be too late: a transaction may have written its commit before
+     * that and have become visible only after the chunk was read.
      */
     private static StreamSplit startingAt(StreamSplit split, Offset position) {
         return new StreamSplit(

@@ -74,21 +74,11 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
             out.collect(Change.stale(route.relation(), lsn));
             return;
         }
-        Struct gone = value.getStruct("before");
-        boolean mayExist = operation.equals("u") || (operation.equals("c") && repeating);
-        if (gone == null && mayExist) {
-            // Without a full replica identity an update's old row is left out when its key stayed the same.
-            gone = value.getStruct("after");
-        }
         if (stale.contains(route.relation())) {
             return;
         }
         try {
-            GenericRowData before = convert(route, gone, lsn, read);
-            GenericRowData after = convert(route, value.getStruct("after"), lsn, read);
-            if (before != null || after != null) {
-                out.collect(Change.row(route.relation(), lsn, before, after));
-            }
+            row(route, operation, value, lsn, read, out);
         } catch (SchemaMismatchException e) {
             LOG.warn("table is loaded again: {}", e.getMessage());
             stale.add(route.relation());
@@ -96,13 +86,37 @@ final class ChangeDeserializer implements DebeziumDeserializationSchema<Change> 
         }
     }
 
-    private @Nullable GenericRowData convert(TableRoute route, @Nullable Struct row, long lsn, boolean read) {
-        if (row == null) {
-            return null;
+    private void row(TableRoute route, String operation, Struct value, long lsn, boolean read, Collector<Change> out) {
+        Struct gone = value.getStruct("before");
+        Struct present = value.getStruct("after");
+        boolean mayExist = operation.equals("u") || (operation.equals("c") && repeating);
+        if (gone == null && mayExist) {
+            // Without a full replica identity an update's old row is left out when its key stayed the same.
+            gone = present;
         }
-        RowConverter converter =
-                converters(read).computeIfAbsent(row.schema(), schema -> new RowConverter(route, schema, read));
-        return converter.convert(row, lsn);
+        GenericRowData before = convert(route, gone, lsn, read);
+        GenericRowData after = convert(route, present, lsn, read);
+        boolean moved = repeating
+                && before != null
+                && after != null
+                && present != null
+                && !converter(route, present.schema(), read).sameKey(before, after);
+        if (moved) {
+            // The row may be there already under its new key.
+            out.collect(Change.row(route.relation(), lsn, before, null));
+            before = convert(route, present, lsn, read);
+        }
+        if (before != null || after != null) {
+            out.collect(Change.row(route.relation(), lsn, before, after));
+        }
+    }
+
+    private @Nullable GenericRowData convert(TableRoute route, @Nullable Struct row, long lsn, boolean read) {
+        return row == null ? null : converter(route, row.schema(), read).convert(row, lsn);
+    }
+
+    private RowConverter converter(TableRoute route, Schema source, boolean read) {
+        return converters(read).computeIfAbsent(source, schema -> new RowConverter(route, schema, read));
     }
 
     private IdentityHashMap<Schema, RowConverter> converters(boolean read) {

@@ -9,15 +9,18 @@ import java.util.List;
 import java.util.Properties;
 import java.util.function.Supplier;
 import org.apache.flink.api.connector.source.SourceReaderContext;
+import org.apache.flink.api.connector.source.SplitEnumeratorContext;
 import org.apache.flink.cdc.connectors.base.config.JdbcSourceConfig;
 import org.apache.flink.cdc.connectors.base.options.StartupOptions;
+import org.apache.flink.cdc.connectors.base.source.assigner.state.PendingSplitsState;
+import org.apache.flink.cdc.connectors.base.source.meta.split.SourceSplitBase;
 import org.apache.flink.cdc.connectors.base.source.metrics.SourceReaderMetrics;
 import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceReaderContext;
 import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceSplitReader;
 import org.apache.flink.cdc.connectors.base.utils.SourceRecordUtils;
-import org.apache.flink.cdc.connectors.postgres.source.PostgresDialect;
 import org.apache.flink.cdc.connectors.postgres.source.PostgresSourceBuilder.PostgresIncrementalSource;
 import org.apache.flink.cdc.connectors.postgres.source.config.PostgresSourceConfigFactory;
+import org.apache.flink.cdc.connectors.postgres.source.enumerator.PostgresSourceEnumerator;
 import org.apache.flink.cdc.connectors.postgres.source.offset.PostgresOffsetFactory;
 import org.apache.flink.cdc.connectors.postgres.source.reader.PostgresSourceReader;
 import org.apache.flink.cdc.connectors.shaded.org.apache.kafka.connect.source.SourceRecord;
@@ -28,10 +31,15 @@ public final class ChangeSource extends PostgresIncrementalSource<Change> {
     private static final long serialVersionUID = 1L;
 
     private final Captured captured;
+    private final NamingDialect naming;
+    private final DatabaseConnections database;
 
-    private ChangeSource(PostgresSourceConfigFactory config, Captured captured, PostgresDialect dialect) {
-        super(config, new ChangeDeserializer(captured), new PostgresOffsetFactory(), dialect);
+    private ChangeSource(
+            PostgresSourceConfigFactory config, Captured captured, NamingDialect naming, DatabaseConnections database) {
+        super(config, new ChangeDeserializer(captured), new PostgresOffsetFactory(), naming);
         this.captured = captured;
+        this.naming = naming;
+        this.database = database;
     }
 
     /** The source of {@code tables} and of the requests' table; opens no connection yet. */
@@ -58,13 +66,14 @@ public final class ChangeSource extends PostgresIncrementalSource<Change> {
         // BoundaryEmitter.
         config.skipSnapshotBackfill(true);
         config.heartbeatInterval(Duration.ofMillis(settings.heartbeatMillis()));
-        return new ChangeSource(config, captured, new NamingDialect(config.create(0)));
+        return new ChangeSource(config, captured, new NamingDialect(config.create(0)), database);
     }
 
     private static Properties debezium(SnapshotConfig settings) {
         Properties properties = new Properties();
         properties.setProperty("publication.name", settings.publicationName());
         properties.setProperty("publication.autocreate.mode", "disabled");
+        properties.setProperty("unavailable.value.placeholder", RowConverter.UNCHANGED);
         properties.setProperty("decimal.handling.mode", "string");
         properties.setProperty("tombstones.on.delete", "false");
         // The message itself is of no interest: that the position moved past it is.
@@ -75,6 +84,19 @@ public final class ChangeSource extends PostgresIncrementalSource<Change> {
         properties.setProperty("slot.max.retries", "20");
         properties.setProperty("slot.retry.delay.ms", "500");
         return properties;
+    }
+
+    @Override
+    public PostgresSourceEnumerator createEnumerator(SplitEnumeratorContext<SourceSplitBase> context) {
+        naming.continuing(false);
+        return super.createEnumerator(context);
+    }
+
+    @Override
+    public PostgresSourceEnumerator restoreEnumerator(
+            SplitEnumeratorContext<SourceSplitBase> context, PendingSplitsState state) {
+        naming.continuing(true);
+        return super.restoreEnumerator(context, state);
     }
 
     @Override
@@ -99,7 +121,8 @@ public final class ChangeSource extends PostgresIncrementalSource<Change> {
                 sourceSplitSerializer,
                 dataSourceDialect,
                 captured,
-                boundary);
+                boundary,
+                database);
     }
 
     private boolean cutBehind(SourceRecord record) {

@@ -34,7 +34,15 @@ final class RestorePoint {
 
     /** Where the savepoints of a job go: a directory of its own, so that they can be found again. */
     String savepointDirectory(String jobId) {
-        return savepointUri + (savepointUri.endsWith("/") ? "" : "/") + jobId;
+        return inside(savepointUri, jobId);
+    }
+
+    private String checkpointDirectory(String jobId) {
+        return inside(checkpointUri, jobId);
+    }
+
+    private static String inside(String uri, String jobId) {
+        return uri + (uri.endsWith("/") ? "" : "/") + jobId;
     }
 
     /**
@@ -43,17 +51,42 @@ final class RestorePoint {
      * @throws IOException if a directory cannot be read
      */
     Optional<String> newest(String jobId) throws IOException {
-        // A job that failed while it was being stopped goes on from its savepoint, so its checkpoints may be newer than
-        // that.
-        Optional<FileStatus> newest = Stream.concat(
-                        finishedIn(savepointDirectory(jobId), "savepoint-").stream(),
-                        finishedIn(checkpointUri + (checkpointUri.endsWith("/") ? "" : "/") + jobId, "chk-").stream())
-                .max(Comparator.comparingLong(FileStatus::getModificationTime));
+        Optional<String> newest = newestOwn(jobId);
         if (newest.isPresent()) {
-            return newest.map(metadata -> metadata.getPath().getParent().toString());
+            return newest;
         }
         Optional<String> remembered = flink.latestCheckpoint(jobId);
         return remembered.isPresent() && exists(remembered.get()) ? remembered : Optional.empty();
+    }
+
+    /**
+     * The newest one in the job's own directories: not the one that it was started from.
+     *
+     * @throws IOException if a directory cannot be read
+     */
+    Optional<String> newestOwn(String jobId) throws IOException {
+        // A job that failed while it was being stopped goes on from its savepoint, so its checkpoints may be newer than
+        // that.
+        return Stream.concat(
+                        finishedIn(savepointDirectory(jobId), "savepoint-").stream(),
+                        finishedIn(checkpointDirectory(jobId), "chk-").stream())
+                .max(Comparator.comparingLong(FileStatus::getModificationTime))
+                .map(metadata -> metadata.getPath().getParent().toString());
+    }
+
+    /**
+     * Deletes all savepoints and checkpoints of a job. It must have ended, and nothing may be continued from it any more.
+     *
+     * @throws IOException if they cannot be deleted
+     */
+    void delete(String jobId) throws IOException {
+        for (String directory : List.of(savepointDirectory(jobId), checkpointDirectory(jobId))) {
+            Path path = new Path(directory);
+            FileSystem files = fileSystem(path);
+            if (files.exists(path) && !files.delete(path, true)) {
+                throw new IOException("checkpoints of a former job must be deletable: path=" + directory);
+            }
+        }
     }
 
     /** Whether the path still holds a finished savepoint or checkpoint. */

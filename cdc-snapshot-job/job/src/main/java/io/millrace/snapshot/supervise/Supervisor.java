@@ -12,6 +12,7 @@ import io.millrace.lake.Lake;
 import io.millrace.lake.LakeConfig;
 import io.millrace.snapshot.CapturedTables;
 import io.millrace.snapshot.LakeTables;
+import io.millrace.snapshot.Slots;
 import io.millrace.snapshot.SnapshotJobMain;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -37,6 +38,8 @@ import org.slf4j.LoggerFactory;
  *   file written, job not submitted   the cluster does not know the job: it is started from the path in the file
  *   job stopped, file not written     the job has ended: its savepoint is found in its own directory
  *   job lost with its cluster         its newest checkpoint is found in its own directory
+ *
+ * What a job has left is kept until its successor has a checkpoint of its own: until then the successor may still start from it.
  */
 /** Brings the change job to the tables that are wanted, one step at a time. */
 final class Supervisor {
@@ -81,10 +84,11 @@ final class Supervisor {
         }
         removeReleased(connection, rows);
         CapturedTables.failOrphanedRequests(connection);
+        deleteOutlived();
     }
 
     /** The extension is gone: nothing is captured any more. */
-    void extensionGone(Connection connection) throws SQLException, InterruptedException {
+    void extensionGone(Connection connection) throws SQLException, IOException, InterruptedException {
         if (state.job().isPresent() || Slots.usable(connection, config.job().slotName())) {
             letGo(connection);
         }
@@ -126,7 +130,11 @@ final class Supervisor {
         String job = state.job().orElseThrow();
         Optional<JobState> running = flink.state(job);
         if (running.isPresent() && !running.get().terminal()) {
-            reportTrouble(connection, job, running.get());
+            if (hasLostItsSlot(connection, job)) {
+                replace(connection, new CapturePlan(state.relations(), true, true));
+            } else {
+                reportTrouble(connection, job, running.get());
+            }
             return;
         }
         LOG.warn(
@@ -138,6 +146,15 @@ final class Supervisor {
         } else {
             start(connection, state.relations(), restorePath(job));
         }
+    }
+
+    /** A job without any state makes the slot itself; one that has some cannot go on without the log that the slot kept. */
+    private boolean hasLostItsSlot(Connection connection, String job) throws SQLException, IOException {
+        return !Slots.usable(connection, config.job().slotName()) && hasState(job);
+    }
+
+    private boolean hasState(String job) throws IOException {
+        return state.restorePath() != null || restorePoint.newestOwn(job).isPresent();
     }
 
     /**
@@ -195,31 +212,62 @@ final class Supervisor {
     }
 
     /** Starts a job with {@code relations}; without a path, or without the slot that the path needs, every table is loaded again. */
-    private void start(Connection connection, List<String> relations, @Nullable String path) throws SQLException {
-        String from = path;
-        if (from != null && !Slots.usable(connection, config.job().slotName())) {
-            LOG.warn(
-                    "replication slot is gone, every table is loaded again: slot={}",
-                    config.job().slotName());
-            from = null;
-        }
-        if (from == null) {
-            // Tables are loaded from now on: older log is of no use.
-            Slots.drop(connection, config.job().slotName());
+    private void start(Connection connection, List<String> relations, @Nullable String path)
+            throws SQLException, IOException {
+        String slot = config.job().slotName();
+        Optional<String> last = state.job();
+        boolean hadState = path != null || (last.isPresent() && hasState(last.get()));
+        boolean lost = hadState && !Slots.usable(connection, slot);
+        String from = lost ? null : path;
+        if (from == null && !Slots.drop(connection, slot)) {
+            // Tables are loaded from now on: older log is of no use, and an invalidated slot has none.
+            throw new IllegalStateException("replication slot must be free before it is made anew: slot=" + slot);
         }
         Set<String> kept = new TreeSet<>(from == null ? Set.of() : state.relations());
         List<String> ready = prepare(connection, relations, kept);
         if (ready.isEmpty()) {
-            save(SupervisorState.NONE);
+            forgetJobs();
             return;
         }
-        Slots.dropOrphans(connection, config.job().slotName());
+        Slots.dropOrphans(connection, slot);
         kept.retainAll(state.loaded());
         kept.retainAll(ready);
         String job = UUID.randomUUID().toString().replace("-", "");
-        save(new SupervisorState(job, ready, kept, from));
+        save(new SupervisorState(job, ready, kept, from, last.isPresent() ? formerJobs(last.get()) : List.of()));
         CapturedTables.load(connection, ready, kept);
+        if (lost) {
+            String text = "replication slot was dropped or invalidated, every table is loaded again: slot=" + slot;
+            LOG.warn("{}", text);
+            CapturedTables.note(connection, ready, text);
+        }
         submit(connection, job);
+    }
+
+    /** The jobs whose state is to be deleted once the next one has its own: the last one, and before that none that it outlived. */
+    private List<String> formerJobs(String last) throws IOException {
+        if (restorePoint.newestOwn(last).isPresent()) {
+            deleteFormer();
+            return List.of(last);
+        }
+        restorePoint.delete(last);
+        return state.former();
+    }
+
+    private void deleteOutlived() throws IOException {
+        Optional<String> job = state.job();
+        if (job.isPresent()
+                && !state.former().isEmpty()
+                && restorePoint.newestOwn(job.get()).isPresent()) {
+            deleteFormer();
+        }
+    }
+
+    private void deleteFormer() throws IOException {
+        for (String job : state.former()) {
+            restorePoint.delete(job);
+            LOG.info("checkpoints of a former job are deleted: jobId={}", job);
+        }
+        save(state.withFormer(List.of()));
     }
 
     /**
@@ -237,6 +285,14 @@ final class Supervisor {
             for (CapturedTables.Row row : CapturedTables.read(connection)) {
                 String relation = row.table().relation();
                 if (!relations.contains(relation)) {
+                    continue;
+                }
+                if (row.veiled() && loading.contains(relation)) {
+                    CapturedTables.fail(
+                            connection,
+                            relation,
+                            "row-level security hides rows from the change job, its role must have BYPASSRLS: relation="
+                                    + relation);
                     continue;
                 }
                 try {
@@ -282,7 +338,7 @@ final class Supervisor {
         }
     }
 
-    private void letGo(Connection connection) throws SQLException, InterruptedException {
+    private void letGo(Connection connection) throws SQLException, IOException, InterruptedException {
         Optional<String> job = state.job();
         if (job.isPresent()) {
             cancel(job.get());
@@ -292,8 +348,17 @@ final class Supervisor {
             LOG.info(
                     "nothing is captured: the replication slot is dropped: slot={}",
                     config.job().slotName());
-            save(SupervisorState.NONE);
+            forgetJobs();
         }
+    }
+
+    /** Without the slot nothing can be continued. */
+    private void forgetJobs() throws IOException {
+        deleteFormer();
+        if (state.job().isPresent()) {
+            restorePoint.delete(state.job().get());
+        }
+        save(SupervisorState.NONE);
     }
 
     private void removeReleased(Connection connection, List<CapturedTables.Row> rows) throws SQLException {

@@ -25,13 +25,15 @@ import org.jspecify.annotations.Nullable;
  * @param relations its tables
  * @param loaded those of them whose initial load is known to be done
  * @param restorePath savepoint or checkpoint it starts from, or the newest one seen since; null when it starts afresh
+ * @param former jobs before it whose savepoints and checkpoints are still there
  */
 record SupervisorState(
         @Nullable String jobId,
         List<String> relations,
         Set<String> loaded,
-        @Nullable String restorePath) {
-    static final SupervisorState NONE = new SupervisorState(null, List.of(), Set.of(), null);
+        @Nullable String restorePath,
+        List<String> former) {
+    static final SupervisorState NONE = new SupervisorState(null, List.of(), Set.of(), null, List.of());
 
     private static final String FILE = "supervisor.json";
     private static final int FORMAT_VERSION = 1;
@@ -40,6 +42,7 @@ record SupervisorState(
     SupervisorState {
         relations = List.copyOf(relations);
         loaded = Set.copyOf(loaded);
+        former = List.copyOf(former);
     }
 
     Optional<String> job() {
@@ -47,11 +50,15 @@ record SupervisorState(
     }
 
     SupervisorState restorableFrom(String path) {
-        return new SupervisorState(jobId, relations, loaded, path);
+        return new SupervisorState(jobId, relations, loaded, path, former);
     }
 
     SupervisorState withLoaded(Set<String> tables) {
-        return new SupervisorState(jobId, relations, tables, restorePath);
+        return new SupervisorState(jobId, relations, tables, restorePath, former);
+    }
+
+    SupervisorState withFormer(List<String> jobs) {
+        return new SupervisorState(jobId, relations, loaded, restorePath, jobs);
     }
 
     /**
@@ -73,7 +80,9 @@ record SupervisorState(
             root.path("relations").forEach(relation -> relations.add(relation.asText()));
             Set<String> loaded = new TreeSet<>();
             root.path("loaded").forEach(relation -> loaded.add(relation.asText()));
-            return new SupervisorState(text(root, "job-id"), relations, loaded, text(root, "restore-path"));
+            List<String> former = new ArrayList<>();
+            root.path("former").forEach(job -> former.add(job.asText()));
+            return new SupervisorState(text(root, "job-id"), relations, loaded, text(root, "restore-path"), former);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -91,6 +100,7 @@ record SupervisorState(
         relations.forEach(root.putArray("relations")::add);
         loaded.stream().sorted().forEach(root.putArray("loaded")::add);
         root.put("restore-path", restorePath);
+        former.forEach(root.putArray("former")::add);
         Path partial = directory.resolve(FILE + ".partial");
         try {
             Files.createDirectories(directory);

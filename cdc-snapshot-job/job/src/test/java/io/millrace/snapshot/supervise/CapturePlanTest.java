@@ -16,7 +16,7 @@ class CapturePlanTest {
     private static CapturedTables.Row row(String relation, String status, boolean present) {
         List<SourceColumn> columns = List.of(new SourceColumn("id", "bigint", false, false));
         return new CapturedTables.Row(
-                new CapturedTable(relation, "public", relation, List.of("id"), columns), status, present);
+                new CapturedTable(relation, "public", relation, List.of("id"), columns), status, present, false);
     }
 
     @Test
@@ -66,7 +66,7 @@ class CapturePlanTest {
     void theStateFileComesBackAsItWas(@TempDir Path directory) {
         assertThat(SupervisorState.read(directory)).isEqualTo(SupervisorState.NONE);
         SupervisorState state = new SupervisorState(
-                "abc", List.of("public.\"odd, one\"", "public.b"), Set.of("public.b"), "file:/x/chk-1");
+                "abc", List.of("public.\"odd, one\"", "public.b"), Set.of("public.b"), "file:/x/chk-1", List.of("old"));
         state.write(directory);
         assertThat(SupervisorState.read(directory)).isEqualTo(state);
         SupervisorState.NONE.write(directory);

@@ -1,4 +1,4 @@
-package io.millrace.snapshot.supervise;
+package io.millrace.snapshot;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -6,11 +6,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /** The replication slots of the change job: its own, and those that a chunk's reader makes for a moment. */
-final class Slots {
+public final class Slots {
     private Slots() {}
 
     /** Whether the slot is there and has kept the log it needs. */
-    static boolean usable(Connection connection, String slot) throws SQLException {
+    public static boolean usable(Connection connection, String slot) throws SQLException {
         String sql = "SELECT FROM pg_replication_slots WHERE slot_name = ? AND database = current_database()"
                 + " AND wal_status IS DISTINCT FROM 'lost'";
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -22,16 +22,29 @@ final class Slots {
     }
 
     /**
+     * Fails unless the slot is usable: a new one of that name would begin now, and every change since the old one would be missing.
+     *
+     * @throws IllegalStateException naming the slot
+     * @throws SQLException if the database cannot be asked
+     */
+    public static void require(Connection connection, String slot) throws SQLException {
+        if (!usable(connection, slot)) {
+            throw new IllegalStateException(
+                    "replication slot is gone or invalidated, every table must be loaded again: slot=" + slot);
+        }
+    }
+
+    /**
      * Drops the slot unless somebody reads from it.
      *
      * @return whether it is gone
      */
-    static boolean drop(Connection connection, String slot) throws SQLException {
+    public static boolean drop(Connection connection, String slot) throws SQLException {
         return drop(connection, "slot_name = ?", slot);
     }
 
     /** Drops slots that chunk readers left behind when they were killed: an unread slot keeps the log for ever. */
-    static void dropOrphans(Connection connection, String slot) throws SQLException {
+    public static void dropOrphans(Connection connection, String slot) throws SQLException {
         drop(connection, "slot_name ~ ('^' || ? || '_[0-9]+$')", slot);
     }
 
