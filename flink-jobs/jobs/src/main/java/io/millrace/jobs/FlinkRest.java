@@ -12,7 +12,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -37,6 +36,10 @@ public final class FlinkRest {
 
     private static final Duration POLL = Duration.ofMillis(200);
     private static final String UNKNOWN_JOB = "Could not find Flink job";
+    private static final String NO_SLOT = "NoResourceAvailableException";
+    /** Default of a job that does not set its own. */
+    private static final int PARALLELISM = 1;
+
     private static final int ERROR_TEXT_LENGTH = 2_000;
 
     private final URI endpoint;
@@ -69,6 +72,11 @@ public final class FlinkRest {
         } catch (FlinkRestException e) {
             return false;
         }
+    }
+
+    /** Slots no job has at this moment. */
+    public int freeSlots() {
+        return require(requestGet("/overview")).path("slots-available").asInt();
     }
 
     /**
@@ -114,13 +122,11 @@ public final class FlinkRest {
         body.put("entryClass", job.mainClass());
         job.arguments().forEach(body.putArray("programArgsList")::add);
         body.put("jobId", job.jobId());
-        body.put("parallelism", job.parallelism());
+        body.put("parallelism", PARALLELISM);
         job.restorePath().ifPresent(path -> {
             body.put("savepointPath", path);
             body.put("allowNonRestoredState", job.allowNonRestoredState());
         });
-        ObjectNode options = body.putObject("flinkConfiguration");
-        job.configuration().forEach(options::put);
         return body;
     }
 
@@ -128,19 +134,6 @@ public final class FlinkRest {
     public Optional<JobState> state(String jobId) {
         return requestGet("/jobs/" + jobId + "/status")
                 .map(answer -> JobState.of(answer.path("status").asText()));
-    }
-
-    /** All jobs the cluster remembers, running and ended. */
-    public List<JobSummary> jobs() {
-        List<JobSummary> jobs = new ArrayList<>();
-        for (JsonNode job : require(requestGet("/jobs/overview")).path("jobs")) {
-            jobs.add(new JobSummary(
-                    job.path("jid").asText(),
-                    job.path("name").asText(),
-                    JobState.of(job.path("state").asText()),
-                    job.path("start-time").asLong()));
-        }
-        return jobs;
     }
 
     /**
@@ -251,10 +244,19 @@ public final class FlinkRest {
 
     /** The first cause of the job's newest failure, one line; empty when it never failed or is unknown. */
     public Optional<String> failure(String jobId) {
+        return failureTrace(jobId).map(FlinkRest::rootCause);
+    }
+
+    /** Whether the job's newest failure is that the cluster had no slot for it: nothing is wrong with the job. */
+    public boolean lackedSlots(String jobId) {
+        return failureTrace(jobId).filter(trace -> trace.contains(NO_SLOT)).isPresent();
+    }
+
+    private Optional<String> failureTrace(String jobId) {
         return requestGet("/jobs/" + jobId + "/exceptions")
                 .map(answer -> answer.path("exceptionHistory").path("entries"))
                 .filter(entries -> !entries.isEmpty())
-                .map(entries -> rootCause(entries.get(0).path("stacktrace").asText()));
+                .map(entries -> entries.get(0).path("stacktrace").asText());
     }
 
     /** The job's user accumulators, as text. Empty for an unknown job. */

@@ -91,11 +91,6 @@ public final class Lake implements AutoCloseable {
         return table;
     }
 
-    /** Removes the table and, when {@code purge}, its files; false when there is none. */
-    public boolean dropTable(String lakeTable, boolean purge) {
-        return catalog.dropTable(TableIdentifier.parse(lakeTable), purge);
-    }
-
     @Override
     public void close() {
         if (catalog instanceof Closeable closeable) {

@@ -26,30 +26,6 @@ public final class SnapshotTags {
         table.refresh();
     }
 
-    /** Removes a tag; harmless when there is none. */
-    public static void untag(Table table, String tag) {
-        TableUpdates.commit(
-                table,
-                current -> current.ref(tag) == null
-                        ? current
-                        : TableMetadata.buildFrom(current).removeRef(tag).build());
-        table.refresh();
-    }
-
-    /**
-     * The snapshot a tag names.
-     *
-     * @throws ContractException {@link ErrorCode#INVALID_VALUE} if there is no such tag
-     */
-    public static long snapshotId(Table table, String tag) {
-        SnapshotRef ref = table.refs().get(tag);
-        if (ref == null) {
-            throw new ContractException(
-                    ErrorCode.INVALID_VALUE, "tag does not exist: table=" + table.name() + ", tag=" + tag);
-        }
-        return ref.snapshotId();
-    }
-
     private static TableMetadata tagged(Table table, TableMetadata current, long icebergSnapshotId, String tag) {
         if (current.snapshot(icebergSnapshotId) == null) {
             throw new ContractException(

@@ -83,7 +83,7 @@ class FittedStoreTest {
         SnapshotTags.tag(rows.table(), snapshot, SnapshotTags.nameOf(1));
         expire();
         assertThat(FittedStore.read(rows.table(), snapshot, 1)).isEqualTo(fitted(List.of("a")));
-        SnapshotTags.untag(rows.table(), SnapshotTags.nameOf(1));
+        rows.table().manageSnapshots().removeTag(SnapshotTags.nameOf(1)).commit();
         expire();
         assertThatThrownBy(() -> FittedStore.write(rows.table(), snapshot, 1, fitted(List.of("a"))))
                 .hasMessage("snapshot is not in the table: table=millrace.public.t, snapshot=" + snapshot);
@@ -115,10 +115,9 @@ class FittedStoreTest {
         rows.table().refresh();
         for (int id = 0; id < 4; id++) {
             assertThat(FittedStore.read(rows.table(), snapshot, id)).isEqualTo(fitted);
-            assertThat(SnapshotTags.snapshotId(rows.table(), SnapshotTags.nameOf(id)))
-                    .isEqualTo(snapshot);
+            assertThat(tagged(SnapshotTags.nameOf(id))).isEqualTo(snapshot);
         }
-        assertThat(SnapshotTags.snapshotId(rows.table(), "shared")).isEqualTo(snapshot);
+        assertThat(tagged("shared")).isEqualTo(snapshot);
         assertThat(SnapshotSize.of(rows.table(), rows.snapshotId(), snapshot).rows())
                 .isEqualTo(8);
     }
@@ -134,9 +133,8 @@ class FittedStoreTest {
                         + ", tagged=" + snapshot);
         assertThatThrownBy(() -> SnapshotTags.tag(rows.table(), 5, "t2"))
                 .hasMessage("snapshot is not in the table: table=millrace.public.t, snapshot=5");
-        assertThatThrownBy(() -> SnapshotTags.snapshotId(rows.table(), "t2"))
-                .hasMessage("tag does not exist: table=millrace.public.t, tag=t2");
-        assertThat(SnapshotTags.snapshotId(rows.table(), "t1")).isEqualTo(snapshot);
+        assertThat(rows.table().refs()).doesNotContainKey("t2");
+        assertThat(tagged("t1")).isEqualTo(snapshot);
     }
 
     @Test
@@ -150,6 +148,10 @@ class FittedStoreTest {
         assertThat(increment.rows()).isEqualTo(2);
         assertThat(increment.addedFiles()).isEqualTo(2);
         assertThat(increment.bytes()).isEqualTo(whole.bytes() + increment.addedBytes());
+    }
+
+    private long tagged(String tag) {
+        return rows.table().snapshot(tag).snapshotId();
     }
 
     private static void run(List<Callable<@Nullable Void>> tasks) throws Exception {
