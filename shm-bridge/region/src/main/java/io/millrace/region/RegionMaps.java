@@ -4,6 +4,7 @@ import io.millrace.contract.layout.ControlLayout;
 import io.millrace.contract.layout.RegionLayout;
 import io.millrace.contract.layout.RegionLayout.SlotOffsets;
 import io.millrace.contract.layout.SlotLayout;
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import net.openhft.chronicle.bytes.Byteable;
 import net.openhft.chronicle.bytes.BytesStore;
 import net.openhft.chronicle.hash.impl.VanillaChronicleHash;
@@ -88,10 +90,14 @@ final class RegionMaps implements AutoCloseable {
                 responseFile, offsets.stream().mapToLong(SlotOffsets::response).toArray());
     }
 
-    private static void checkSpace(Path file) throws IOException {
+    private static void checkSpace(Path file) {
         long neededBytes = 2L * SlotLayout.SLOT_COUNT * (SlotLayout.SLAB_LENGTH + PAGE_LENGTH) + (1 << 20);
-        long usableBytes = Files.getFileStore(file.toAbsolutePath().getParent()).getUsableSpace();
-        if (usableBytes < neededBytes) {
+        File directory =
+                Objects.requireNonNull(file.toAbsolutePath().getParent()).toFile();
+        // Not Files.getFileStore, which looks the directory up in the mount table: in a changed root it is not there.
+        long usableBytes = directory.getUsableSpace();
+        boolean known = directory.getTotalSpace() > 0;
+        if (known && usableBytes < neededBytes) {
             throw new RegionException(
                     "region does not fit its file system: neededBytes=" + neededBytes + ", usableBytes=" + usableBytes,
                     "Enlarge the tmpfs (in a container: --shm-size=256m), or move region-directory to another tmpfs.",
