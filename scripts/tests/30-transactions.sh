@@ -12,6 +12,10 @@ deployed() { sql "SELECT deployed_model_id FROM ml.list_projects('rollback')"; }
 score() { sql "SELECT ml.predict('rollback', c) FROM customers c WHERE id = 1"; }
 
 equals "a model that is not better is not deployed by itself" "$(deployed)" "$good_model"
+holds "its run says so, with both numbers on the same test rows" \
+  "SELECT phase LIKE 'succeeded, not deployed: f1 % is not above the % of deployed model $good_model on the same test rows'
+     AND (metrics->>'deployed-model-id')::bigint = $good_model AND (metrics->>'deployed-f1')::float8 > (metrics->>'f1')::float8
+     AND metrics->'deployed-f1' = (SELECT metrics->'f1' FROM ml.run_status($good)) FROM ml.run_status($weak)"
 
 sql "BEGIN; SELECT ml.deploy($weak_model); ROLLBACK" >/dev/null
 equals "a deploy that was rolled back changed nothing" "$(deployed)" "$good_model"

@@ -140,7 +140,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION ml.train(text, text, regclass, text, text, jsonb, text, jsonb, jsonb, real, text, text, boolean, boolean, jsonb, bigint) IS
-	'Queues a training run and returns its id at once; it starts after COMMIT. Makes the project and defines its task when they are new. Trains on the latest snapshot that suits, or on a new one with materialize_snapshot. A better model is deployed by itself unless automatic_deploy is false. Hyper-parameters: ml.list_algorithms(). Follow the run with ml.run_status() or ml.wait_run().';
+	'Queues a training run and returns its id at once; it starts after COMMIT. Makes the project and defines its task when they are new. Trains on the latest snapshot that suits, or on a new one with materialize_snapshot. A model that beats the deployed one on the same test rows is deployed by itself unless automatic_deploy is false. Hyper-parameters: ml.list_algorithms(). Follow the run with ml.run_status() or ml.wait_run().';
 
 -- A run of a project the caller may use.
 CREATE FUNCTION ml._run(caller ml.caller, run_id bigint) RETURNS ml.runs LANGUAGE plpgsql STABLE
@@ -225,7 +225,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION ml.cancel_run(bigint) IS
-	'Asks for a run to end. Returns false when it has ended already. A queued run is cancelled at once, a running one within seconds.';
+	'Asks for a run to end. Returns false when it has ended already. A queued run is cancelled at once, a running one within 2 seconds.';
 
 -- Looks again after at most half a second: every statement of a volatile function has a fresh snapshot.
 CREATE FUNCTION ml._wait_run(caller ml.caller, wanted_id bigint, timeout interval) RETURNS text

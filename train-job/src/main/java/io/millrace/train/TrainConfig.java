@@ -22,6 +22,7 @@ import java.time.Duration;
  * @param poll pause between looks at the queue, at cancels and at the cluster; at most a third of the lease
  * @param concurrentRuns runs followed at once
  * @param flinkWait how long a run waits for a cluster that does not answer
+ * @param slotWait how long a run waits for a free slot of the cluster
  */
 public record TrainConfig(
         URI flinkRestUri,
@@ -35,7 +36,8 @@ public record TrainConfig(
         Duration lease,
         Duration poll,
         int concurrentRuns,
-        Duration flinkWait) {
+        Duration flinkWait,
+        Duration slotWait) {
     /** Tries of a run before it fails: the first and one more. */
     public static final int ATTEMPTS = 2;
 
@@ -62,7 +64,8 @@ public record TrainConfig(
                 Duration.ofSeconds(file.integer("lease-seconds", 30, 2, 3_600)),
                 Duration.ofMillis(file.integer("poll-millis", 500, 50, 60_000)),
                 file.integer("concurrent-runs", 1, 1, 64),
-                Duration.ofSeconds(file.integer("flink-wait-seconds", 600, 1, 86_400)));
+                Duration.ofSeconds(file.integer("flink-wait-seconds", 600, 1, 86_400)),
+                Duration.ofSeconds(file.integer("slot-wait-seconds", 86_400, 1, 604_800)));
         file.rejectUnknownKeys();
         if (config.poll().multipliedBy(RENEWALS).compareTo(config.lease()) > 0) {
             throw new ContractException(

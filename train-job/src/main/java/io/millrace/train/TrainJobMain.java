@@ -11,6 +11,7 @@ import io.millrace.train.job.TrainJob;
 import io.millrace.train.job.TrainPlan;
 import io.millrace.train.run.Run;
 import io.millrace.train.run.RunReader;
+import io.millrace.train.spec.DeployedModel;
 import io.millrace.train.spec.RunRefusedException;
 import java.sql.Connection;
 import java.util.List;
@@ -38,10 +39,14 @@ public final class TrainJobMain {
         int attempt = Integer.parseInt(settings.required("attempt"));
         Run run;
         String lineage;
+        DeployedModel deployed;
+        List<String> leftovers;
         try (Connection connection = settings.database().open("train job")) {
             run = RunReader.read(connection, runId)
                     .orElseThrow(() -> new RunRefusedException("run does not exist: runId=" + runId));
             lineage = RunReader.lineage(connection);
+            deployed = RunReader.deployedModel(connection, run.projectId()).orElse(null);
+            leftovers = RunReader.leftovers(connection, lineage);
         }
         if (run.attempt() != attempt) {
             throw new RunRefusedException("run must be at the attempt it is submitted for: runId=" + runId
@@ -54,7 +59,8 @@ public final class TrainJobMain {
         }
         try (Lake lake = Lake.open(LakeConfig.from(settings.file("lake"), settings.file("database")))) {
             Table table = lake.table(String.valueOf(run.lakeTable()));
-            TrainPlan plan = PlanReader.plan(settings.confDirectory().toAbsolutePath(), run, lineage, table);
+            TrainPlan plan = PlanReader.plan(
+                    settings.confDirectory().toAbsolutePath(), run, lineage, table, deployed, leftovers);
             List<LakeSplit> splits = SnapshotScan.plan(table, plan.icebergSnapshotId());
             if (splits.isEmpty()) {
                 throw new RunRefusedException("snapshot must have rows: snapshotId=" + run.snapshotId());

@@ -39,25 +39,50 @@ final class Evaluation {
 
     /** Runs over all rows; returns metric name to value. */
     Map<String, Double> run(ShardRows rows, Path file) throws IOException {
-        float[] features = new float[BATCH_ROWS * rows.width()];
-        float[] scores = new float[BATCH_ROWS * outputs];
-        float[] labels = new float[BATCH_ROWS];
-        List<String> keys = new ArrayList<>(BATCH_ROWS);
         try (BufferedWriter out = Files.newBufferedWriter(file)) {
             out.write("key,label,score" + probabilityNames() + "\n");
-            int count = rows.read(BATCH_ROWS, features, labels, keys);
-            while (count > 0) {
-                scorer.score(features, count, scores);
-                for (int row = 0; row < count; row++) {
-                    out.write(line(keys.get(row), labels[row], scores, row * outputs));
-                }
-                count = rows.read(BATCH_ROWS, features, labels, keys);
-            }
+            score(scorer, rows, (key, label, scores, offset) -> out.write(line(key, label, scores, offset)));
         }
         if (target.task() == Task.REGRESSION) {
             return regression.values();
         }
         return outputs == 1 ? binary.values() : multiclass.values();
+    }
+
+    /** Takes one scored row; its scores begin at {@code offset}. */
+    interface RowScores {
+        void accept(String key, float label, float[] scores, int offset) throws IOException;
+    }
+
+    /** Scores all rows in batches. */
+    static void score(Scorer scorer, ShardRows rows, RowScores action) throws IOException {
+        int outputs = scorer.outputs();
+        float[] features = new float[BATCH_ROWS * rows.width()];
+        float[] scores = new float[BATCH_ROWS * outputs];
+        float[] labels = new float[BATCH_ROWS];
+        List<String> keys = new ArrayList<>(BATCH_ROWS);
+        int count = rows.read(BATCH_ROWS, features, labels, keys);
+        while (count > 0) {
+            scorer.score(features, count, scores);
+            for (int row = 0; row < count; row++) {
+                action.accept(keys.get(row), labels[row], scores, row * outputs);
+            }
+            count = rows.read(BATCH_ROWS, features, labels, keys);
+        }
+    }
+
+    /** Index of the class a row is taken for. */
+    static int predictedClass(float[] scores, int offset, int outputs) {
+        if (outputs == 1) {
+            return BinaryMetrics.isPositive(scores[offset]) ? 1 : 0;
+        }
+        int best = 0;
+        for (int index = 1; index < outputs; index++) {
+            if (scores[offset + index] > scores[offset + best]) {
+                best = index;
+            }
+        }
+        return best;
     }
 
     private String probabilityNames() {
@@ -77,7 +102,7 @@ final class Evaluation {
             binary.add(actual == 1, score);
             return quoted(key) + "," + quoted(target.label(actual)) + "," + score + "\n";
         }
-        int predicted = mostProbable(scores, offset);
+        int predicted = predictedClass(scores, offset, outputs);
         multiclass.add(actual, predicted, scores[offset + actual]);
         StringBuilder line = new StringBuilder(quoted(key))
                 .append(',')
@@ -88,16 +113,6 @@ final class Evaluation {
             line.append(',').append(scores[offset + index]);
         }
         return line.append('\n').toString();
-    }
-
-    private int mostProbable(float[] scores, int offset) {
-        int best = 0;
-        for (int index = 1; index < outputs; index++) {
-            if (scores[offset + index] > scores[offset + best]) {
-                best = index;
-            }
-        }
-        return best;
     }
 
     /** A CSV field as RFC 4180 has it. */

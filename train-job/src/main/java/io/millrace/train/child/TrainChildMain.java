@@ -5,6 +5,9 @@ import io.millrace.contract.fitted.FittedPreprocessing;
 import io.millrace.store.ModelStore;
 import io.millrace.store.StoreConfig;
 import io.millrace.train.algorithm.Objective;
+import io.millrace.train.spec.Comparison;
+import io.millrace.train.spec.DeployedModel;
+import io.millrace.train.spec.FetchSpec;
 import io.millrace.train.spec.Progress;
 import io.millrace.train.spec.Progress.Phase;
 import io.millrace.train.spec.RunRefusedException;
@@ -17,17 +20,25 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Entry of the child JVM: {@code --spec FILE}, a {@link TrainSpec}. Prints {@link Progress} lines, leaves {@link
- * TrainSpec#RESULT_FILE} in the work directory and exits with 0; or prints why not and exits with 1.
+ * Entry of the child JVM: {@value #TRAIN} and the file of a {@link TrainSpec}, or {@value #FETCH} and that of a {@link
+ * FetchSpec}. Prints {@link Progress} lines, leaves {@link TrainSpec#RESULT_FILE} in the work directory and exits with 0;
+ * or prints why not and exits with 1.
  *
  * <p>Its standard input is a pipe nobody writes to: it ends when the process that started this one ends, however it ends,
  * and then this one ends too.
  */
 public final class TrainChildMain {
+    /** Trains a model. */
+    public static final String TRAIN = "--spec";
+    /** Brings a package from the model store to local disk. */
+    public static final String FETCH = "--fetch";
+
     private static final int EXIT_FAILED = 1;
     private static final int EXIT_ORPHANED = 3;
 
@@ -42,23 +53,33 @@ public final class TrainChildMain {
     }
 
     public static void main(String[] args) throws IOException {
-        if (args.length != 2 || !args[0].equals("--spec")) {
-            throw new IllegalArgumentException("arguments must be --spec FILE: count=" + args.length);
+        if (args.length != 2 || !List.of(TRAIN, FETCH).contains(args[0])) {
+            throw new IllegalArgumentException("arguments must be --spec FILE or --fetch FILE: count=" + args.length);
         }
         endWithParent();
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         int exit;
         try (MemoryPeak memory = new MemoryPeak()) {
-            exit = run(SpecJson.read(Path.of(args[1]), TrainSpec.class), memory, out);
+            Path file = Path.of(args[1]);
+            exit = run(
+                    args[0].equals(FETCH)
+                            ? () -> fetch(SpecJson.read(file, FetchSpec.class))
+                            : () -> new TrainChildMain(SpecJson.read(file, TrainSpec.class), memory, out).train(),
+                    memory,
+                    out);
         }
         // Native libraries leave threads behind that would keep the process alive.
         Runtime.getRuntime().halt(exit);
     }
 
+    private interface Work {
+        void run() throws IOException;
+    }
+
     @SuppressWarnings("CatchThrowable")
-    private static int run(TrainSpec spec, MemoryPeak memory, PrintStream out) {
+    private static int run(Work work, MemoryPeak memory, PrintStream out) {
         try {
-            new TrainChildMain(spec, memory, out).train();
+            work.run();
             return 0;
         } catch (Throwable thrown) {
             thrown.printStackTrace();
@@ -105,31 +126,48 @@ public final class TrainChildMain {
         ModelPackage model = new ModelPackage(packageDirectory, spec, fitted);
         Map<String, Double> metrics = model.evaluate();
 
-        print(Progress.phase(Phase.PUBLISHING, training.rounds(), memory.peakBytes()));
-        String sha256 = model.finish(metrics);
-        String uri = publish(packageDirectory);
-        Map<String, Double> facts = new LinkedHashMap<>();
-        facts.put("rounds", (double) rounds);
-        facts.put("train-seconds", seconds);
-        facts.put("peak-anonymous-bytes", (double) memory.peakBytes());
-        TrainResult result = new TrainResult(
-                uri,
-                sha256,
-                model.bytes(),
-                ModelPackage.FORMAT,
-                fitted.fittedId(),
-                fitted.target().labels(),
-                metrics,
-                facts);
-        SpecJson.write(Path.of(spec.workDirectory()).resolve(TrainSpec.RESULT_FILE), result);
+        try (ModelStore store = store(spec.confDirectory())) {
+            Comparison comparison = compare(store, fitted);
+            print(Progress.phase(Phase.PUBLISHING, training.rounds(), memory.peakBytes()));
+            String sha256 = model.finish(metrics);
+            String uri = store.publish(spec.storeDirectory(), packageDirectory);
+            new Leftovers(spec.leftovers()).delete(store);
+            Map<String, Double> facts = new LinkedHashMap<>();
+            facts.put("rounds", (double) rounds);
+            facts.put("train-seconds", seconds);
+            facts.put("peak-anonymous-bytes", (double) memory.peakBytes());
+            TrainResult result = new TrainResult(
+                    uri,
+                    sha256,
+                    model.bytes(),
+                    ModelPackage.FORMAT,
+                    fitted.fittedId(),
+                    fitted.target().labels(),
+                    metrics,
+                    facts,
+                    comparison);
+            SpecJson.write(Path.of(spec.workDirectory()).resolve(TrainSpec.RESULT_FILE), result);
+        }
         print(Progress.phase(Phase.DONE, training.rounds(), memory.peakBytes()));
     }
 
-    private String publish(Path packageDirectory) throws IOException {
-        ConfigFile file = ConfigFile.read(Path.of(spec.confDirectory()).resolve("store.properties"));
-        try (ModelStore store = new ModelStore(StoreConfig.from(file))) {
-            return store.publish(spec.storeDirectory(), packageDirectory);
+    private @Nullable Comparison compare(ModelStore store, FittedPreprocessing fitted) {
+        DeployedModel deployed = spec.deployed();
+        return deployed == null
+                ? null
+                : new DeployedEvaluation(deployed, fitted.target())
+                        .run(store, Path.of(spec.packageCache()), spec.deployedTestShards());
+    }
+
+    private static void fetch(FetchSpec spec) {
+        try (ModelStore store = store(spec.confDirectory())) {
+            store.fetch(spec.uri(), spec.sha256(), Path.of(spec.cacheDirectory()));
         }
+    }
+
+    private static ModelStore store(String confDirectory) {
+        return new ModelStore(
+                StoreConfig.from(ConfigFile.read(Path.of(confDirectory).resolve("store.properties"))));
     }
 
     private void print(Progress line) {

@@ -2,6 +2,7 @@ package io.millrace.train.dispatch;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.millrace.train.job.JobReport;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -25,10 +26,15 @@ import java.util.Optional;
  */
 final class JobGauges {
     private static final ObjectMapper JSON = new ObjectMapper();
-    /** Of one question; a cancel waits behind it. */
+    /** Of one question. */
     private static final Duration LIMIT = Duration.ofMillis(400);
 
     private static final long READ_LIMIT_NANOS = Duration.ofMillis(800).toNanos();
+
+    /** Value of the phase while none of the job's tasks has a slot yet. */
+    static final String SCHEDULED = "scheduled";
+
+    private static final List<String> WAITING = List.of("CREATED", "SCHEDULED");
 
     private final String endpoint;
     private final HttpClient client;
@@ -43,11 +49,15 @@ final class JobGauges {
     }
 
     /** Gauge name to value, of those of {@code names} that some operator of the job has. */
-    Map<String, String> read(String jobId, List<String> names) throws InterruptedException {
+    Map<String, String> read(String jobId, List<String> names) {
         Map<String, String> values = new HashMap<>();
         long deadline = System.nanoTime() + READ_LIMIT_NANOS;
         try {
-            for (JsonNode vertex : json("/jobs/" + jobId).path("vertices")) {
+            JsonNode vertices = json("/jobs/" + jobId).path("vertices");
+            if (isWaiting(vertices)) {
+                return Map.of(JobReport.PHASE, SCHEDULED);
+            }
+            for (JsonNode vertex : vertices) {
                 if (System.nanoTime() - deadline > 0) {
                     return values;
                 }
@@ -55,8 +65,19 @@ final class JobGauges {
             }
         } catch (IOException e) {
             return values;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
         return values;
+    }
+
+    private static boolean isWaiting(JsonNode vertices) {
+        for (JsonNode vertex : vertices) {
+            if (!WAITING.contains(vertex.path("status").asText())) {
+                return false;
+            }
+        }
+        return !vertices.isEmpty();
     }
 
     /** A gauge's full name has the subtask and the operator before it. */

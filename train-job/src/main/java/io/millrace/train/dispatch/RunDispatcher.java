@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +34,7 @@ public final class RunDispatcher implements AutoCloseable {
     private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
     private static final long STOP_SECONDS = 10;
     private static final long SCHEMA_WAIT_MILLIS = 2_000;
+    private static final String RUNS = "ml_runs";
     private static final String UNDEFINED_TABLE = "42P01";
     private static final String UNDEFINED_SCHEMA = "3F000";
     private static final String NO_PRIVILEGE = "42501";
@@ -45,8 +47,12 @@ public final class RunDispatcher implements AutoCloseable {
     private final JobGauges gauges;
     private final ExecutorService followers = Executors.newCachedThreadPool(runnable -> daemon(runnable, "follower"));
     private final ExecutorService submitters = Executors.newCachedThreadPool(runnable -> daemon(runnable, "submitter"));
-    private final Map<Long, Future<?>> followed = new ConcurrentHashMap<>();
+    private final Map<Long, Followed> followed = new ConcurrentHashMap<>();
     private @Nullable Connection listening;
+
+    /** A run that a thread follows, and the bell that wakes it. */
+    private record Followed(Future<?> thread, RunBell bell) {}
+
     private long renewedNanos = System.nanoTime();
 
     public RunDispatcher(Path confDirectory, TrainConfig config, DatabaseConnections connections) {
@@ -98,7 +104,7 @@ public final class RunDispatcher implements AutoCloseable {
     private boolean turn(Connection connection) throws SQLException, InterruptedException {
         listen(connection);
         RunQueue queue = new RunQueue(connection, owner, config);
-        followed.values().removeIf(Future::isDone);
+        followed.values().removeIf(run -> run.thread().isDone());
         renew(queue);
         queue.settle();
         while (followed.size() < config.concurrentRuns()) {
@@ -108,12 +114,37 @@ public final class RunDispatcher implements AutoCloseable {
             }
             start(taken.get());
         }
-        connection.unwrap(PGConnection.class).getNotifications((int)
-                config.poll().toMillis());
+        PGConnection notifying = connection.unwrap(PGConnection.class);
+        // Those that came with an earlier answer are there already; a wait would be for the next one.
+        if (!ring(notifying.getNotifications())) {
+            ring(notifying.getNotifications((int) config.poll().toMillis()));
+        }
         if (Thread.interrupted()) {
             throw new InterruptedException("dispatcher is stopped");
         }
         return true;
+    }
+
+    /** Wakes the followers of runs whose rows have changed; false if there was no news at all. */
+    private boolean ring(PGNotification @Nullable [] news) {
+        if (news == null || news.length == 0) {
+            return false;
+        }
+        for (PGNotification one : news) {
+            if (one.getName().equals(RUNS)) {
+                Followed run = followed.get(runId(one.getParameter()));
+                if (run != null) {
+                    run.bell().ring();
+                }
+            }
+        }
+        return true;
+    }
+
+    /** The payload is the run's id and its status; anybody may send another one. */
+    private static long runId(String payload) {
+        String digits = payload.split(" ", 2)[0];
+        return digits.matches("\\d{1,18}") ? Long.parseLong(digits) : 0;
     }
 
     /** Three times in a lease: one look that fails or comes late loses nothing. */
@@ -128,7 +159,7 @@ public final class RunDispatcher implements AutoCloseable {
     private void listen(Connection connection) throws SQLException {
         if (listening != connection) {
             try (Statement statement = connection.createStatement()) {
-                statement.execute("LISTEN ml_runs");
+                statement.execute("LISTEN " + RUNS);
                 statement.execute("LISTEN ml_snapshots");
             }
             listening = connection;
@@ -136,15 +167,17 @@ public final class RunDispatcher implements AutoCloseable {
     }
 
     private void start(Run run) {
-        followed.put(run.runId(), followers.submit(() -> {
+        RunBell bell = new RunBell();
+        Future<?> thread = followers.submit(() -> {
             try (Database database = new Database(connections, "run " + run.runId())) {
-                new RunFollower(confDirectory, config, database, owner, flink, gauges, submitters).follow(run);
+                new RunFollower(confDirectory, config, database, owner, flink, gauges, submitters, bell).follow(run);
             } catch (InterruptedException e) {
                 LOG.info("stopped following: runId={}", run.runId());
             } catch (SQLException | RuntimeException e) {
                 giveUp(run, e);
             }
-        }));
+        });
+        followed.put(run.runId(), new Followed(thread, bell));
     }
 
     /** What nobody foresaw ends the run with its reason rather than leaving it to be tried for ever. */

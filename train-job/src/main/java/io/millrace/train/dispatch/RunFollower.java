@@ -29,10 +29,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +51,7 @@ final class RunFollower {
     private static final long CANCEL_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1_200);
 
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(20);
-    private static final long CANCEL_POLL_MILLIS = 1_000;
+    private static final long PAUSE_MILLIS = 1_000;
 
     private final Path confDirectory;
     private final TrainConfig config;
@@ -62,6 +60,7 @@ final class RunFollower {
     private final FlinkRest flink;
     private final JobGauges gauges;
     private final Executor submitter;
+    private final RunBell bell;
 
     RunFollower(
             Path confDirectory,
@@ -70,7 +69,8 @@ final class RunFollower {
             String owner,
             FlinkRest flink,
             JobGauges gauges,
-            Executor submitter) {
+            Executor submitter,
+            RunBell bell) {
         this.confDirectory = confDirectory;
         this.config = config;
         this.database = database;
@@ -78,6 +78,7 @@ final class RunFollower {
         this.flink = flink;
         this.gauges = gauges;
         this.submitter = submitter;
+        this.bell = bell;
     }
 
     /** How an attempt ended. */
@@ -85,6 +86,9 @@ final class RunFollower {
         record Finished(String jobId) implements Outcome {}
 
         record Failed(String reason, boolean refused) implements Outcome {}
+
+        /** The cluster had a slot when the job was submitted, and then had none. */
+        record WithoutSlot(String reason) implements Outcome {}
 
         record Cancelled() implements Outcome {}
 
@@ -111,18 +115,27 @@ final class RunFollower {
      */
     void follow(Run claimed) throws SQLException, InterruptedException {
         Run run = claimed;
+        int tries = TrainConfig.ATTEMPTS;
+        long slotDeadline = System.nanoTime() + config.slotWait().toNanos();
         while (true) {
             Run attempt = run;
             LOG.info("following run: runId={}, attempt={}, status={}", run.runId(), run.attempt(), run.status());
-            Outcome outcome = outcome(attempt);
+            Outcome outcome = outcome(attempt, slotDeadline);
             LOG.info("attempt ended: runId={}, attempt={}, outcome={}", run.runId(), run.attempt(), outcome);
+            if (outcome instanceof Outcome.WithoutSlot without) {
+                // Not the run's fault: it does not use up a try. Flink may say so at once, again and again.
+                tries++;
+                bell.await(PAUSE_MILLIS);
+                boolean late = System.nanoTime() - slotDeadline > 0;
+                outcome = new Outcome.Failed(without.reason(), late);
+            }
             if (outcome instanceof Outcome.Cancelled) {
                 queue(queue -> queue.cancelled(attempt));
             }
             if (!(outcome instanceof Outcome.Failed failed)) {
                 return;
             }
-            if (failed.refused() || attempt.attempt() >= TrainConfig.ATTEMPTS) {
+            if (failed.refused() || attempt.attempt() >= tries) {
                 queue(queue -> queue.fail(attempt, failed.reason()));
                 return;
             }
@@ -134,21 +147,22 @@ final class RunFollower {
         }
     }
 
-    private Outcome outcome(Run run) throws SQLException, InterruptedException {
+    private Outcome outcome(Run run, long slotDeadline) throws SQLException, InterruptedException {
         try {
-            Outcome outcome = attempt(run);
+            Outcome outcome = attempt(run, slotDeadline);
             if (outcome instanceof Outcome.Finished finished) {
                 outcome = record(run, finished.jobId());
             }
             // Whatever failed, somebody who cancelled the run wants no other try and no reason.
-            boolean cancelled = outcome instanceof Outcome.Failed && hold(run) == Hold.CANCEL_REQUESTED;
+            boolean failed = outcome instanceof Outcome.Failed || outcome instanceof Outcome.WithoutSlot;
+            boolean cancelled = failed && hold(run) == Hold.CANCEL_REQUESTED;
             return cancelled ? new Outcome.Cancelled() : outcome;
         } catch (LetGoException e) {
             return e.outcome;
         }
     }
 
-    private Outcome attempt(Run run) throws SQLException, InterruptedException {
+    private Outcome attempt(Run run, long slotDeadline) throws SQLException, InterruptedException {
         String lineage = database.call(RunReader::lineage);
         String jobId = JobId.of(lineage, run.runId(), run.attempt());
         Optional<JobState> known = awaitAnswer(run, jobId, () -> flink.state(jobId));
@@ -160,6 +174,12 @@ final class RunFollower {
             if (hold != Hold.HELD) {
                 return hold == Hold.LOST ? new Outcome.Lost() : new Outcome.Cancelled();
             }
+            if (!awaitSlot(run, jobId, slotDeadline)) {
+                return new Outcome.Failed(
+                        "Flink must have a free slot: slot-wait-seconds="
+                                + config.slotWait().toSeconds() + ", endpoint=" + flink.endpoint(),
+                        true);
+            }
             queue(queue -> queue.submitting(run, jobId));
             Optional<Outcome> early = submit(run, jobId);
             if (early.isPresent()) {
@@ -167,6 +187,19 @@ final class RunFollower {
             }
         }
         return watch(run, jobId);
+    }
+
+    /** Waits until the cluster has a slot to run in; false if it had none until the deadline. */
+    private boolean awaitSlot(Run run, String jobId, long slotDeadline) throws SQLException, InterruptedException {
+        while (awaitAnswer(run, jobId, flink::freeSlots) == 0) {
+            if (System.nanoTime() - slotDeadline > 0) {
+                return false;
+            }
+            letGoUnlessHeld(run, jobId);
+            queue(queue -> queue.advance(run, RunStatus.CLAIMED, RunProgress.WAITING_FOR_SLOT, 0));
+            bell.await(config.poll().toMillis());
+        }
+        return true;
     }
 
     /** Submits; answers how the attempt ended if it ended with that. */
@@ -196,7 +229,7 @@ final class RunFollower {
                     return Optional.of(letGo(run, jobId, hold));
                 }
                 queue(queue -> queue.advance(run, RunStatus.CLAIMED, "waiting for Flink at " + flink.endpoint(), 0));
-                TimeUnit.MILLISECONDS.sleep(config.poll().toMillis());
+                bell.await(config.poll().toMillis());
             } catch (FlinkRestException e) {
                 return Optional.of(failed(Objects.toString(e.getMessage())));
             }
@@ -206,25 +239,31 @@ final class RunFollower {
     /** A submission takes seconds, and a cancel must not wait for it. */
     private Optional<Outcome> awaitSubmission(Run run, String jobId, CompletableFuture<Void> submitted)
             throws SQLException, InterruptedException {
-        while (true) {
-            try {
-                submitted.get(config.poll().toMillis(), TimeUnit.MILLISECONDS);
-                return Optional.empty();
-            } catch (TimeoutException e) {
-                Hold hold = hold(run);
-                if (hold == Hold.LOST) {
-                    return Optional.of(new Outcome.Lost());
-                }
-                if (hold == Hold.CANCEL_REQUESTED) {
-                    submitter.execute(() -> cancelWhenSubmitted(submitted, jobId));
-                    return Optional.of(new Outcome.Cancelled());
-                }
-            } catch (ExecutionException e) {
-                if (e.getCause() instanceof FlinkRestException refused) {
-                    throw refused;
-                }
-                throw new IllegalStateException("submission failed: jobId=" + jobId, e.getCause());
+        CompletableFuture<Void> ignored = submitted.whenComplete((answer, failure) -> bell.answer());
+        while (!submitted.isDone()) {
+            bell.await(config.poll().toMillis());
+            Hold hold = submitted.isDone() ? Hold.HELD : hold(run);
+            if (hold == Hold.LOST) {
+                return Optional.of(new Outcome.Lost());
             }
+            if (hold == Hold.CANCEL_REQUESTED) {
+                submitter.execute(() -> cancelWhenSubmitted(submitted, jobId));
+                return Optional.of(new Outcome.Cancelled());
+            }
+        }
+        answerOf(submitted);
+        return Optional.empty();
+    }
+
+    /** What a finished question was answered, or how the cluster refused it. */
+    private static <T> T answerOf(CompletableFuture<T> finished) {
+        try {
+            return finished.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof FlinkRestException refused) {
+                throw refused;
+            }
+            throw new IllegalStateException("question to Flink failed", e.getCause());
         }
     }
 
@@ -259,7 +298,7 @@ final class RunFollower {
                 } catch (FlinkRestException e) {
                     LOG.debug("cancel is not heard: jobId={}", jobId, e);
                 }
-                TimeUnit.MILLISECONDS.sleep(CANCEL_POLL_MILLIS);
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
             }
             LOG.info("cancelled job was not seen to end: jobId={}", jobId);
         } catch (InterruptedException e) {
@@ -292,15 +331,14 @@ final class RunFollower {
                 return ended(run, state.get(), jobId, cancelling);
             }
             if (cancelling && cancelledAt == 0) {
-                cancelQuietly(jobId);
+                submitter.execute(() -> cancelQuietly(jobId));
                 cancelledAt = System.nanoTime();
             } else if (cancelling && System.nanoTime() - cancelledAt > CANCEL_WAIT_NANOS) {
                 return letGo(run, jobId, hold);
             } else if (!cancelling) {
                 shown = show(run, jobId, shown);
             }
-            TimeUnit.MILLISECONDS.sleep(
-                    cancelling ? QUICK_POLL_MILLIS : config.poll().toMillis());
+            bell.await(cancelling ? QUICK_POLL_MILLIS : config.poll().toMillis());
         }
     }
 
@@ -320,12 +358,21 @@ final class RunFollower {
         return cancelled ? new Outcome.Cancelled() : new Outcome.Lost();
     }
 
+    private void letGoUnlessHeld(Run run, String jobId) throws SQLException, InterruptedException {
+        Hold hold = hold(run);
+        if (hold != Hold.HELD) {
+            throw new LetGoException(letGo(run, jobId, hold));
+        }
+    }
+
     private Hold hold(Run run) throws SQLException, InterruptedException {
+        bell.heard();
         return queue(queue -> queue.hold(run));
     }
 
     private RunProgress show(Run run, String jobId, RunProgress shown) throws SQLException, InterruptedException {
-        RunProgress now = RunProgress.of(gauges.read(jobId, RunProgress.GAUGES), run.snapshotRows());
+        Map<String, String> read = ask(run, jobId, () -> gauges.read(jobId, RunProgress.GAUGES));
+        RunProgress now = RunProgress.of(read, run.snapshotRows());
         if (now.fraction() < shown.fraction() || now.equals(shown)) {
             return shown;
         }
@@ -346,8 +393,11 @@ final class RunFollower {
         if (cancelling) {
             return new Outcome.Cancelled();
         }
-        return failed(settled(run, jobId, () -> flink.failure(jobId))
-                .orElse("Flink job failed without a reason: jobId=" + jobId));
+        String reason = settled(run, jobId, () -> flink.failure(jobId))
+                .orElse("Flink job failed without a reason: jobId=" + jobId);
+        return awaitAnswer(run, jobId, () -> flink.lackedSlots(jobId))
+                ? new Outcome.WithoutSlot("Flink had no free slot: " + reason)
+                : failed(reason);
     }
 
     /** Whether trying again is useless is said in the message itself: that is all of an exception that reaches here. */
@@ -407,7 +457,7 @@ final class RunFollower {
         long deadline = System.nanoTime() + SETTLE_NANOS;
         Optional<T> answer = awaitAnswer(run, jobId, question);
         while (answer.isEmpty() && System.nanoTime() - deadline < 0) {
-            TimeUnit.MILLISECONDS.sleep(QUICK_POLL_MILLIS);
+            bell.await(QUICK_POLL_MILLIS);
             answer = awaitAnswer(run, jobId, question);
         }
         return answer;
@@ -423,7 +473,7 @@ final class RunFollower {
         boolean told = false;
         while (true) {
             try {
-                return question.get();
+                return ask(run, jobId, question);
             } catch (FlinkRestException e) {
                 if (System.nanoTime() - deadline > 0) {
                     throw e;
@@ -432,13 +482,27 @@ final class RunFollower {
                     LOG.info("waiting for Flink: endpoint={}, cause={}", flink.endpoint(), e.getMessage());
                     told = true;
                 }
-                Hold hold = hold(run);
-                if (hold != Hold.HELD) {
-                    throw new LetGoException(letGo(run, jobId, hold));
-                }
+                letGoUnlessHeld(run, jobId);
             }
-            TimeUnit.MILLISECONDS.sleep(config.poll().toMillis());
+            bell.await(config.poll().toMillis());
         }
+    }
+
+    /**
+     * Asks once, in another thread: a cancel must not wait for a cluster that takes its time.
+     *
+     * @throws LetGoException if the run is cancelled or lost before the answer
+     */
+    private <T> T ask(Run run, String jobId, Supplier<T> question) throws SQLException, InterruptedException {
+        CompletableFuture<T> asked = CompletableFuture.supplyAsync(question, submitter);
+        CompletableFuture<T> ignored = asked.whenComplete((answer, failure) -> bell.answer());
+        while (!asked.isDone()) {
+            bell.await(config.poll().toMillis());
+            if (!asked.isDone()) {
+                letGoUnlessHeld(run, jobId);
+            }
+        }
+        return answerOf(asked);
     }
 
     /** One statement about the run. */

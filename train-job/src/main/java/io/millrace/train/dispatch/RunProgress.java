@@ -19,6 +19,9 @@ record RunProgress(RunStatus status, String phase, double fraction) {
     static final List<String> GAUGES =
             List.of(JobReport.PHASE, JobReport.ROWS_EXPORTED, JobReport.TRAIN_METRIC, JobReport.VALIDATION_METRIC);
 
+    /** The phase of a run that could start if the cluster had a slot for it. */
+    static final String WAITING_FOR_SLOT = "waiting for a free Flink slot";
+
     // Shares of the whole that experience with tables of many sizes suggests; only the order matters.
     private static final double EXPORTED = 0.3;
     private static final double TRAINED = 0.9;
@@ -33,6 +36,7 @@ record RunProgress(RunStatus status, String phase, double fraction) {
         String phase = gauges.getOrDefault(JobReport.PHASE, "");
         String[] parts = phase.strip().split(" ", -1);
         return switch (parts[0]) {
+            case JobGauges.SCHEDULED -> new RunProgress(RunStatus.CLAIMED, WAITING_FOR_SLOT, 0);
             case "loading" -> new RunProgress(RunStatus.TRAINING, "loading the matrix", EXPORTED);
             case "training" -> training(parts, gauges);
             case "evaluating" -> new RunProgress(RunStatus.EVALUATING, "evaluating the test rows", TRAINED);

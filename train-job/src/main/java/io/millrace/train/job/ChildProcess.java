@@ -2,6 +2,7 @@ package io.millrace.train.job;
 
 import io.millrace.train.TrainConfig;
 import io.millrace.train.child.TrainChildMain;
+import io.millrace.train.spec.DeployedModel;
 import io.millrace.train.spec.Progress;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -34,9 +35,11 @@ import org.slf4j.LoggerFactory;
 final class ChildProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChildProcess.class);
     private static final int ERROR_LINES = 40;
-    private static final long HEAP_BASE_BYTES = 48L << 20;
+    static final long HEAP_BASE_BYTES = 48L << 20;
     /** For the area under the curve, and the growth of the array that holds it. */
     private static final long HEAP_BYTES_PER_TEST_ROW = 24;
+    /** A model file is read into trees of objects. */
+    private static final long HEAP_BYTES_PER_MODEL_BYTE = 4;
 
     private static final long DIRECT_BYTES = 16L << 20;
     private static final long KILL_WAIT_SECONDS = 10;
@@ -50,17 +53,7 @@ final class ChildProcess implements AutoCloseable {
         this.process = process;
     }
 
-    /**
-     * Starts a child.
-     *
-     * @param spec its specification file
-     * @param workDirectory its temporary directory
-     * @param testRows decides its heap
-     */
-    static ChildProcess start(TrainConfig config, Path spec, Path workDirectory, long testRows) throws IOException {
-        return start(config, command(config, spec, workDirectory, testRows), workDirectory);
-    }
-
+    /** Starts a child with a command line of {@link #command}. */
     static ChildProcess start(TrainConfig config, List<String> command, Path workDirectory) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.directory(workDirectory.toFile());
@@ -83,8 +76,25 @@ final class ChildProcess implements AutoCloseable {
         return child;
     }
 
-    static List<String> command(TrainConfig config, Path spec, Path workDirectory, long testRows) {
-        long heapBytes = HEAP_BASE_BYTES + testRows * HEAP_BYTES_PER_TEST_ROW;
+    /**
+     * Heap of a child that trains.
+     *
+     * @param testRows rows it evaluates
+     * @param deployed the model it compares with, which it loads as it loads its own
+     */
+    static long heapBytes(long testRows, @Nullable DeployedModel deployed) {
+        long deployedBytes = deployed == null ? 0 : deployed.bytes();
+        return HEAP_BASE_BYTES + testRows * HEAP_BYTES_PER_TEST_ROW + deployedBytes * HEAP_BYTES_PER_MODEL_BYTE;
+    }
+
+    /**
+     * The command line of a child.
+     *
+     * @param task {@link TrainChildMain#TRAIN} or {@link TrainChildMain#FETCH}
+     * @param spec its specification file
+     * @param workDirectory its temporary directory
+     */
+    static List<String> command(TrainConfig config, String task, Path spec, Path workDirectory, long heapBytes) {
         List<String> command = new ArrayList<>();
         // A session of its own: a Ctrl-C meant for the platform's terminal does not reach it half way.
         addIfInstalled(command, "setsid");
@@ -106,7 +116,7 @@ final class ChildProcess implements AutoCloseable {
                 "-cp",
                 config.trainLibDirectory() + "/*",
                 TrainChildMain.class.getName(),
-                "--spec",
+                task,
                 spec.toString()));
         return command;
     }

@@ -8,6 +8,7 @@ import io.millrace.lake.PostgresTypes;
 import io.millrace.lake.SnapshotScan;
 import io.millrace.train.matrix.KeyRank;
 import io.millrace.train.matrix.MatrixCache;
+import io.millrace.train.matrix.MatrixKey;
 import io.millrace.train.matrix.Sampling;
 import io.millrace.train.matrix.SplitChooser;
 import io.millrace.train.spec.SpecJson;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads keys and labels of the whole snapshot and decides which rows are held out. The splits go on once that is known,
- * each with the rule. When the matrix is cached nothing is read and only the last split goes on, without a rule.
+ * each with the rule. When all matrices are cached nothing is read and only the last split goes on, without a rule.
  */
 final class ChooseTestRows extends ProcessFunction<SplitElement, SplitElement> {
     private static final long serialVersionUID = 1L;
@@ -39,7 +40,8 @@ final class ChooseTestRows extends ProcessFunction<SplitElement, SplitElement> {
     public void open(OpenContext context) throws Exception {
         TrainPlan plan = TrainPlan.parse(planJson);
         JobMachine machine = JobMachine.of(plan);
-        boolean cached = machine.isCached(plan.matrixKey());
+        MatrixKey deployedKey = plan.deployedKey();
+        boolean cached = machine.isCached(plan.matrixKey()) && (deployedKey == null || machine.isCached(deployedKey));
         state = cached ? null : new State(plan, machine);
     }
 

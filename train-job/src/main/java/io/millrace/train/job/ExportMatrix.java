@@ -1,15 +1,10 @@
 package io.millrace.train.job;
 
-import io.millrace.contract.fitted.FittedPreprocessing;
 import io.millrace.train.matrix.MatrixCache.CachedMatrix;
 import io.millrace.train.matrix.SplitRule;
-import io.millrace.train.spec.RunRefusedException;
+import io.millrace.train.spec.Comparison;
 import io.millrace.train.spec.SpecJson;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.util.Objects;
-import java.util.Optional;
 import org.apache.flink.api.common.accumulators.LongCounter;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.streaming.api.functions.ProcessFunction;
@@ -18,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Transforms rows to feature vectors and writes them to matrix shards; when the last is written the matrix goes into the
- * cache, and its directory's name goes on.
+ * cache, and an {@link ExportedMatrix} goes on.
  */
 final class ExportMatrix extends ProcessFunction<SplitElement, String> {
     private static final long serialVersionUID = 1L;
@@ -45,34 +40,23 @@ final class ExportMatrix extends ProcessFunction<SplitElement, String> {
         JobMachine here = Objects.requireNonNull(machine);
         TrainPlan plan = TrainPlan.parse(planJson);
         if (element.rule.isEmpty()) {
-            Optional<CachedMatrix> cached = here.cache().find(plan.matrixKey());
-            finished = cached.orElseThrow(() -> new IOException("matrix was evicted before it could be used"));
-            out.collect(finished.directory().toString());
+            finish(here.cachedMatrix(plan.matrixKey()), null, out);
             return;
         }
         if (export == null) {
             SplitRule rule = SpecJson.parse(element.rule, SplitRule.class);
-            checkDisk(here, plan, rule.rows());
-            export = new MatrixExport(plan, rule, here.cache(), rowsExported);
+            export = new MatrixExport(plan, rule, here, rowsExported);
         }
         export.add(element.split);
         if (element.isLast()) {
-            finished = export.finish();
-            out.collect(finished.directory().toString());
+            CachedMatrix matrix = export.finish();
+            finish(matrix, export.settled(), out);
         }
     }
 
-    /** Refuses before the first row what would fill the disk at the last. */
-    private static void checkDisk(JobMachine machine, TrainPlan plan, long rows) throws IOException {
-        int width = FittedPreprocessing.parse(plan.fitted().getBytes(StandardCharsets.UTF_8))
-                .width();
-        long needed = Footprint.diskBytes(rows, width);
-        long usable = Files.getFileStore(machine.config().matrixDirectory()).getUsableSpace();
-        if (needed > usable) {
-            throw new RunRefusedException("matrix must fit the disk: neededBytes=" + needed
-                    + ", usableBytes=" + usable + ", rows=" + rows + ", features=" + width + ", directory="
-                    + machine.config().matrixDirectory());
-        }
+    private void finish(CachedMatrix matrix, @Nullable Comparison settled, Collector<String> out) {
+        finished = matrix;
+        out.collect(new ExportedMatrix(matrix.directory().toString(), settled).toJson());
     }
 
     @Override

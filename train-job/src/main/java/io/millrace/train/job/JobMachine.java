@@ -23,6 +23,22 @@ record JobMachine(TrainConfig config, MatrixCache cache) {
         return new JobMachine(config, MatrixCache.open(config.matrixDirectory(), config.matrixCacheBytes()));
     }
 
+    /** Where packages taken from the model store are kept. */
+    Path packageCache() {
+        return config.matrixDirectory().resolve("packages");
+    }
+
+    /**
+     * A matrix that was in the cache a moment ago.
+     *
+     * @throws IOException if it was evicted
+     */
+    MatrixCache.CachedMatrix cachedMatrix(MatrixKey key) throws IOException {
+        return cache.find(key)
+                .orElseThrow(() -> new IOException(
+                        "matrix was evicted before it could be used: directory=" + key.directoryName()));
+    }
+
     boolean isCached(MatrixKey key) throws IOException {
         Optional<MatrixCache.CachedMatrix> found = cache.find(key);
         if (found.isPresent()) {

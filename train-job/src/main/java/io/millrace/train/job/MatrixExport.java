@@ -1,88 +1,127 @@
 package io.millrace.train.job;
 
 import io.millrace.contract.Column;
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
 import io.millrace.contract.fitted.BoundTransform;
 import io.millrace.contract.fitted.FittedPreprocessing;
 import io.millrace.contract.fitted.TargetMapping;
-import io.millrace.contract.matrix.MatrixWriter;
 import io.millrace.lake.LakeRow;
-import io.millrace.lake.PostgresTypes;
 import io.millrace.lake.SnapshotScan;
-import io.millrace.train.matrix.Directories;
+import io.millrace.train.job.DeployedPackage.UnknownModelException;
 import io.millrace.train.matrix.MatrixCache;
-import io.millrace.train.matrix.MatrixSet;
+import io.millrace.train.matrix.MatrixKey;
 import io.millrace.train.matrix.Part;
 import io.millrace.train.matrix.SplitRule;
+import io.millrace.train.spec.Comparison;
+import io.millrace.train.spec.DeployedModel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import org.apache.flink.api.common.accumulators.LongCounter;
-import org.apache.iceberg.Schema;
+import org.jspecify.annotations.Nullable;
 
-/** The export of one matrix: rows in, shards out. One thread. */
+/*
+ * Two matrices may come out of one pass: the one to train on, and the test rows as the deployed model sees them, which has
+ * a preprocessing of its own. Each is left out when it is in the cache. The second one never fails a run: why it cannot be
+ * made is what is then known of the deployed model.
+ */
+
+/** The export of a run's matrices: rows in, shards out. One thread. */
 final class MatrixExport implements AutoCloseable {
     private final TrainPlan plan;
     private final SplitRule rule;
-    private final MatrixCache cache;
+    private final JobMachine machine;
+    private final LongCounter rowsExported;
     private final OpenParts open = new OpenParts();
-    private final MatrixCache.Scratch scratch;
-    private final FittedPreprocessing fitted;
     private final SnapshotRows rows;
-    private final List<String> columns = new ArrayList<>();
+    private final SourceColumns columns;
     private final List<Column> keys = new ArrayList<>();
-    private final BoundTransform transform;
     private final TargetMapping target;
     private final int targetColumn;
     private final int keyColumn;
-    private final float[] features;
-    private final Map<Part, MatrixWriter> writers = new EnumMap<>(Part.class);
-    private final Map<Part, Long> counts = new EnumMap<>(Part.class);
-    private final LongCounter rowsExported;
+    private final @Nullable ShardExport main;
+    private @Nullable ShardExport deployed;
+    private @Nullable Comparison settled;
     private long unlabelled;
 
-    MatrixExport(TrainPlan plan, SplitRule rule, MatrixCache cache, LongCounter rowsExported) throws IOException {
+    MatrixExport(TrainPlan plan, SplitRule rule, JobMachine machine, LongCounter rowsExported)
+            throws IOException, InterruptedException {
         this.plan = plan;
         this.rule = rule;
-        this.cache = cache;
+        this.machine = machine;
         this.rowsExported = rowsExported;
-        this.fitted = FittedPreprocessing.parse(plan.fitted().getBytes(StandardCharsets.UTF_8));
+        FittedPreprocessing fitted = FittedPreprocessing.parse(plan.fitted().getBytes(StandardCharsets.UTF_8));
+        this.target = fitted.target();
         try {
+            FittedPreprocessing deployedFitted = deployedFitted();
             this.rows = open.add(new SnapshotRows(plan));
-            Schema schema = SnapshotScan.schema(rows.table(), plan.icebergSnapshotId());
-            List<Column> source = new ArrayList<>();
-            for (Column input : fitted.inputs().columns()) {
-                columns.add(input.name());
-                source.add(column(schema, input.name()));
+            this.columns = new SourceColumns(SnapshotScan.schema(rows.table(), plan.icebergSnapshotId()));
+            fitted.inputs().columns().forEach(input -> columns.add(input.name()));
+            this.targetColumn = columns.add(target.column());
+            this.keyColumn = columns.add(plan.keyColumns().get(0));
+            plan.keyColumns().forEach(key -> keys.add(columns.column(key)));
+            BoundTransform transform = fitted.bind(columns.columns());
+            BoundTransform deployedTransform = deployedFitted == null ? null : deployedTransform(deployedFitted);
+            boolean cached = machine.isCached(plan.matrixKey());
+            checkDisk(cached ? 0 : transform.width(), deployedTransform == null ? 0 : deployedTransform.width());
+            this.main = cached ? null : shards(plan.matrixKey(), fitted, transform, "-export");
+            if (deployedFitted != null && deployedTransform != null) {
+                MatrixKey key = Objects.requireNonNull(plan.deployedKey());
+                this.deployed = shards(key, deployedFitted, deployedTransform, "-deployed");
             }
-            this.transform = fitted.bind(source);
-            this.target = fitted.target();
-            this.targetColumn = columns.size();
-            columns.add(target.column());
-            this.keyColumn = columns.size();
-            columns.add(plan.keyColumns().get(0));
-            plan.keyColumns().forEach(key -> keys.add(column(schema, key)));
-            this.features = new float[transform.width()];
-            this.scratch = open.add(cache.scratch(plan.scratchName() + "-export"));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | InterruptedException | RuntimeException e) {
             open.closeAfter(e);
             throw e;
         }
-        for (Part part : Part.values()) {
-            counts.put(part, 0L);
+    }
+
+    /** Null when the deployed model needs no test rows of its own, or can have none. */
+    private @Nullable FittedPreprocessing deployedFitted() throws IOException, InterruptedException {
+        DeployedModel model = plan.deployed();
+        MatrixKey key = plan.deployedKey();
+        if (model == null || key == null || machine.isCached(key)) {
+            return null;
+        }
+        try {
+            FittedPreprocessing fitted = DeployedPackage.fitted(machine, plan, model);
+            DeployedPackage.checkTarget(fitted.target(), target);
+            return fitted;
+        } catch (UnknownModelException e) {
+            settled = Comparison.unknown(model, e.reason());
+            return null;
         }
     }
 
-    private static Column column(Schema schema, String name) {
-        return new Column(name, PostgresTypes.columnType(schema.findField(name)), true);
+    private @Nullable BoundTransform deployedTransform(FittedPreprocessing fitted) {
+        fitted.inputs().columns().forEach(input -> columns.addIfPresent(input.name()));
+        try {
+            return fitted.bind(columns.columns());
+        } catch (ContractException e) {
+            settleUnfit(e);
+            return null;
+        }
+    }
+
+    private ShardExport shards(MatrixKey key, FittedPreprocessing fitted, BoundTransform transform, String suffix)
+            throws IOException {
+        return open.add(new ShardExport(key, fitted, transform, machine.cache(), plan.scratchName() + suffix));
+    }
+
+    private void checkDisk(int width, int deployedWidth) {
+        long testRows = Math.round(rule.rows() * plan.split().testSize());
+        long needed = (width == 0 ? 0 : Footprint.diskBytes(rule.rows(), width))
+                + (deployedWidth == 0 ? 0 : Footprint.diskBytes(testRows, deployedWidth));
+        new Preflight(machine.config()).checkDisk(needed, rule.rows(), width);
     }
 
     /** Writes the rows of one split. */
     void add(byte[] split) throws IOException, InterruptedException {
-        rows.forEach(split, columns, this::add);
+        if (main != null || deployed != null) {
+            rows.forEach(split, columns.names(), this::add);
+        }
     }
 
     private void add(LakeRow row) throws IOException {
@@ -93,41 +132,47 @@ final class MatrixExport implements AutoCloseable {
         }
         int stratum = RowPart.stratum(rule.strata().size(), label);
         Part part = rule.part(stratum, RowPart.rank(plan.split(), keys, row, keyColumn));
-        transform.apply(row, features, 0);
-        writer(part).append(features, label, row.key());
-        counts.merge(part, 1L, Long::sum);
+        if (main != null) {
+            main.add(part, row, label);
+        }
+        if (part == Part.TEST) {
+            addDeployed(row, label);
+        }
         rowsExported.add(1);
     }
 
-    private MatrixWriter writer(Part part) throws IOException {
-        MatrixWriter writer = writers.get(part);
-        if (writer == null) {
-            writer = open.add(MatrixWriter.create(
-                    scratch.directory().resolve(part.shard(0)),
-                    transform.width(),
-                    fitted.inputs().fingerprint()));
-            writers.put(part, writer);
+    private void addDeployed(LakeRow row, float label) throws IOException {
+        if (deployed == null) {
+            return;
         }
-        return writer;
+        try {
+            deployed.add(Part.TEST, row, label);
+        } catch (ContractException e) {
+            settleUnfit(e);
+            deployed = null;
+        }
     }
 
-    /** Closes the shards and puts the matrix into the cache. */
-    MatrixCache.CachedMatrix finish() throws IOException {
-        for (MatrixWriter writer : writers.values()) {
-            writer.finish();
+    /** What the rows are to blame for is an answer; a disk that fails is a failure. */
+    private void settleUnfit(ContractException refusal) {
+        if (refusal.code().code() >= ErrorCode.INTERNAL_BASE) {
+            throw refusal;
         }
-        Files.writeString(scratch.directory().resolve(MatrixSet.FITTED_FILE), plan.fitted());
-        MatrixSet set = new MatrixSet(
-                plan.matrixKey(),
-                transform.width(),
-                target.classCount(),
-                counts.getOrDefault(Part.TRAIN, 0L),
-                counts.getOrDefault(Part.VALIDATION, 0L),
-                counts.getOrDefault(Part.TEST, 0L),
-                unlabelled,
-                transform.unseenCount(),
-                Directories.bytes(scratch.directory()));
-        return cache.publish(scratch, set);
+        settled = Comparison.unfit(Objects.requireNonNull(plan.deployed()), String.valueOf(refusal.getMessage()));
+    }
+
+    /** Puts the matrices into the cache; the answer is the one to train on. */
+    MatrixCache.CachedMatrix finish() throws IOException {
+        if (deployed != null) {
+            open.add(deployed.finish(target.classCount(), unlabelled));
+        }
+        return main == null ? machine.cachedMatrix(plan.matrixKey()) : main.finish(target.classCount(), unlabelled);
+    }
+
+    /** What is known of the deployed model; null when it has to be found out, or there is none. */
+    @Nullable
+    Comparison settled() {
+        return settled;
     }
 
     @Override

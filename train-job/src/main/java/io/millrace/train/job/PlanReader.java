@@ -14,9 +14,11 @@ import io.millrace.train.matrix.Sampling;
 import io.millrace.train.matrix.SplitSpec;
 import io.millrace.train.run.JobId;
 import io.millrace.train.run.Run;
+import io.millrace.train.spec.DeployedModel;
 import io.millrace.train.spec.RunRefusedException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.apache.iceberg.Table;
@@ -36,9 +38,17 @@ public final class PlanReader {
      *
      * @param lineage what run ids are unique in
      * @param table the run's lake table
+     * @param deployed the model in force in the run's project; null when there is none
+     * @param leftovers packages to be deleted
      * @throws RunRefusedException if the run cannot succeed as it was asked for
      */
-    public static TrainPlan plan(Path confDirectory, Run run, String lineage, Table table) {
+    public static TrainPlan plan(
+            Path confDirectory,
+            Run run,
+            String lineage,
+            Table table,
+            @Nullable DeployedModel deployed,
+            List<String> leftovers) {
         Long icebergSnapshotId = run.icebergSnapshotId();
         String lakeTable = run.lakeTable();
         if (icebergSnapshotId == null || lakeTable == null) {
@@ -75,7 +85,9 @@ public final class PlanReader {
                     run.keyColumns(),
                     new String(fitted.toJson(), StandardCharsets.UTF_8),
                     fitted.fittedId(),
-                    run.targetColumn());
+                    run.targetColumn(),
+                    deployed,
+                    leftovers);
         } catch (HyperParameterException e) {
             throw new RunRefusedException(Objects.toString(e.getMessage()));
         }

@@ -1,9 +1,13 @@
 package io.millrace.train.job;
 
+import io.millrace.train.child.TrainChildMain;
 import io.millrace.train.matrix.MatrixCache.CachedMatrix;
 import io.millrace.train.matrix.MatrixCache.Scratch;
+import io.millrace.train.matrix.MatrixKey;
 import io.millrace.train.matrix.MatrixSet;
 import io.millrace.train.matrix.Part;
+import io.millrace.train.spec.Comparison;
+import io.millrace.train.spec.DeployedModel;
 import io.millrace.train.spec.Progress;
 import io.millrace.train.spec.RunRefusedException;
 import io.millrace.train.spec.SpecJson;
@@ -12,6 +16,7 @@ import io.millrace.train.spec.TrainSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.apache.flink.api.common.accumulators.LongCounter;
@@ -68,13 +73,13 @@ final class TrainModel extends ProcessFunction<String, String> {
     }
 
     @Override
-    public void processElement(String matrixDirectory, Context context, Collector<String> out) throws Exception {
+    public void processElement(String exportedJson, Context context, Collector<String> out) throws Exception {
         JobMachine here = Objects.requireNonNull(machine);
         TrainPlan plan = TrainPlan.parse(planJson);
-        CachedMatrix found = here.cache()
-                .find(plan.matrixKey())
-                .orElseThrow(() -> new IOException("matrix must be in the cache: directory=" + matrixDirectory));
-        try (CachedMatrix matrix = found;
+        Comparison settled = ExportedMatrix.parse(exportedJson).settled();
+        MatrixKey deployedKey = settled == null ? plan.deployedKey() : null;
+        try (CachedMatrix matrix = here.cachedMatrix(plan.matrixKey());
+                CachedMatrix deployedRows = deployedKey == null ? null : here.cachedMatrix(deployedKey);
                 Scratch scratch = here.cache().scratch(plan.scratchName())) {
             MatrixSet set = matrix.set();
             trainRows.add(set.trainRows());
@@ -82,19 +87,39 @@ final class TrainModel extends ProcessFunction<String, String> {
             testRows.add(set.testRows());
             unlabelledRows.add(set.unlabelledRows());
             matrixBytes.add(set.bytes());
-            checkMemory(here, set);
-            Path specFile = scratch.directory().resolve("spec.json");
-            SpecJson.write(specFile, spec(here, plan, matrix, scratch.directory()));
-            try (ChildProcess child =
-                    ChildProcess.start(here.config(), specFile, scratch.directory(), set.testRows())) {
-                follow(child);
-                result.add(finished(child, scratch.directory()));
-            }
+            new Preflight(here.config()).checkMemory(set);
+            DeployedModel deployed = settled == null ? plan.deployed() : null;
+            TrainSpec spec = spec(
+                    here, plan, matrix, deployed, deployedRows == null ? matrix : deployedRows, scratch.directory());
+            TrainResult trained = train(here, spec, scratch.directory(), set.testRows());
+            result.add(SpecJson.line(settled == null ? trained : trained.comparedWith(settled)));
         }
         out.collect(result.getLocalValue());
     }
 
-    private static TrainSpec spec(JobMachine machine, TrainPlan plan, CachedMatrix matrix, Path work) {
+    private TrainResult train(JobMachine machine, TrainSpec spec, Path work, long testRows)
+            throws IOException, InterruptedException {
+        Path specFile = work.resolve("spec.json");
+        SpecJson.write(specFile, spec);
+        List<String> command = ChildProcess.command(
+                machine.config(),
+                TrainChildMain.TRAIN,
+                specFile,
+                work,
+                ChildProcess.heapBytes(testRows, spec.deployed()));
+        try (ChildProcess child = ChildProcess.start(machine.config(), command, work)) {
+            follow(child);
+            return finished(child, work);
+        }
+    }
+
+    private static TrainSpec spec(
+            JobMachine machine,
+            TrainPlan plan,
+            CachedMatrix matrix,
+            @Nullable DeployedModel deployed,
+            CachedMatrix deployedRows,
+            Path work) {
         Path directory = matrix.directory();
         return new TrainSpec(
                 plan.database(),
@@ -114,17 +139,11 @@ final class TrainModel extends ProcessFunction<String, String> {
                 work.toString(),
                 plan.storeDirectory(),
                 plan.confDirectory(),
-                machine.config().childThreads());
-    }
-
-    private static void checkMemory(JobMachine machine, MatrixSet set) {
-        long needed = Footprint.memoryBytes(set.trainRows(), Math.max(1, set.classCount() > 2 ? set.classCount() : 1));
-        long limit = machine.config().trainMemoryBytes();
-        if (needed > limit) {
-            throw new RunRefusedException("training must fit the memory: neededBytes=" + needed
-                    + ", train-memory-bytes=" + limit + ", trainRows=" + set.trainRows() + ", classes="
-                    + set.classCount());
-        }
+                machine.config().childThreads(),
+                deployed,
+                deployedRows.set().shards(deployedRows.directory(), Part.TEST),
+                machine.packageCache().toString(),
+                plan.leftovers());
     }
 
     private void follow(ChildProcess child) throws InterruptedException {
@@ -141,11 +160,11 @@ final class TrainModel extends ProcessFunction<String, String> {
         }
     }
 
-    /** The result as JSON, or why there is none. */
-    private String finished(ChildProcess child, Path work) throws IOException {
+    /** The result, or why there is none. */
+    private TrainResult finished(ChildProcess child, Path work) throws IOException {
         Path file = work.resolve(TrainSpec.RESULT_FILE);
         if (child.exitCode() == 0 && Files.exists(file)) {
-            return SpecJson.line(SpecJson.read(file, TrainResult.class));
+            return SpecJson.read(file, TrainResult.class);
         }
         LOG.warn("child failed: pid={}, exitCode={}, output={}", child.pid(), child.exitCode(), child.errorTail());
         Progress last = latest;

@@ -2,9 +2,11 @@ package io.millrace.train.job;
 
 import io.millrace.train.matrix.MatrixKey;
 import io.millrace.train.matrix.SplitSpec;
+import io.millrace.train.spec.DeployedModel;
 import io.millrace.train.spec.SpecJson;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything the functions of one job need to know; travels inside the job as text. Holds no secret: each task reads the
@@ -29,6 +31,8 @@ import java.util.Map;
  * @param fitted JSON of the fitted preprocessing
  * @param fittedId its identity
  * @param targetColumn the label
+ * @param deployed the model in force, to be scored on the same test rows; null when there is none
+ * @param leftovers packages of ended attempts that no model refers to, to be deleted
  */
 public record TrainPlan(
         String confDirectory,
@@ -49,7 +53,9 @@ public record TrainPlan(
         List<String> keyColumns,
         String fitted,
         String fittedId,
-        String targetColumn) {
+        String targetColumn,
+        @Nullable DeployedModel deployed,
+        List<String> leftovers) {
 
     /** Files each part of the matrix is spread over: one exporter writes them. */
     private static final int SHARDS = 1;
@@ -57,6 +63,23 @@ public record TrainPlan(
     /** What the exported matrix depends on. */
     MatrixKey matrixKey() {
         return new MatrixKey(lakeTable + " " + tableUuid, icebergSnapshotId, fittedId, targetColumn, split, SHARDS);
+    }
+
+    /**
+     * What the test rows depend on as the deployed model sees them: its own preprocessing, and the new model's label. Null
+     * when it sees them as the new model does, and when there is none.
+     */
+    @Nullable
+    MatrixKey deployedKey() {
+        return deployed == null || deployed.fittedId().equals(fittedId)
+                ? null
+                : new MatrixKey(
+                        lakeTable + " " + tableUuid,
+                        icebergSnapshotId,
+                        deployed.fittedId() + " tested as " + fittedId,
+                        targetColumn,
+                        split,
+                        SHARDS);
     }
 
     /** Name of the job in Flink's web UI, and of the attempt's scratch directories. */

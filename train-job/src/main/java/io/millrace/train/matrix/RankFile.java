@@ -5,6 +5,7 @@ import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -15,6 +16,8 @@ import java.nio.file.Path;
 final class RankFile implements AutoCloseable {
     private static final int DIGIT_BITS = 16;
     private static final int BUFFER_BYTES = 1 << 16;
+    /** Rows between two looks at whether the task is cancelled. */
+    private static final int INTERRUPT_ROWS = 1 << 16;
 
     private final Path file;
     private final DataOutputStream out;
@@ -61,6 +64,9 @@ final class RankFile implements AutoCloseable {
         try (DataInputStream in =
                 new DataInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES))) {
             for (long row = 0; row < count; row++) {
+                if (row % INTERRUPT_ROWS == 0 && Thread.interrupted()) {
+                    throw new InterruptedIOException("choosing of test rows is cancelled");
+                }
                 long rank = in.readLong();
                 if (above == Long.SIZE || rank >>> above == prefix >>> above) {
                     histogram[(int) (rank >>> shift) & ((1 << DIGIT_BITS) - 1)]++;

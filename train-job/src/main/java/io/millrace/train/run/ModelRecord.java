@@ -1,10 +1,9 @@
 package io.millrace.train.run;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.millrace.contract.Task;
+import io.millrace.train.spec.Comparison;
 import io.millrace.train.spec.TrainResult;
 import java.sql.Array;
 import java.sql.Connection;
@@ -13,8 +12,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
+import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalDouble;
+import java.util.Optional;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,9 +41,9 @@ public final class ModelRecord {
             ON CONFLICT (run_id) DO NOTHING
             """;
 
-    private static final String DEPLOYED = """
-            SELECT m.metrics::text FROM ml.deployments d JOIN ml.models m USING (model_id)
-            WHERE d.project_id = ? ORDER BY d.deployment_id DESC LIMIT 1
+    private static final String DEPLOYED_BEFORE = """
+            SELECT d.model_id FROM ml.deployments d WHERE d.project_id = ? AND d.model_id <> ?
+            ORDER BY d.deployment_id DESC LIMIT 1
             """;
 
     private static final String SUCCEED = """
@@ -60,7 +61,7 @@ public final class ModelRecord {
     }
 
     /**
-     * Records the model, deploys it if it is better than the deployed one, and ends the run.
+     * Records the model, deploys it if it beat the deployed one on its test rows, and ends the run.
      *
      * @param runFacts further facts for the run's metrics, such as its learning curve
      * @return false if the run was lost to another dispatcher
@@ -126,55 +127,86 @@ public final class ModelRecord {
 
     /** Deploys if that is wanted and better; what happened goes into the metrics and, in words, into the answer. */
     private String deploy(Run run, TrainResult result, long modelId, ObjectNode metrics) throws SQLException {
+        Comparison compared = result.deployed();
+        if (compared != null) {
+            describe(compared, run.task(), metrics);
+        }
         if (!run.automaticDeploy()) {
             return "succeeded";
         }
-        OptionalDouble deployed = deployedScore(run);
-        Double score = result.metrics().get(scoreName(run.task()));
-        if (deployed.isPresent() && (score == null || score <= deployed.getAsDouble())) {
-            metrics.put("deployed", false);
-            return "succeeded, not deployed: " + scoreName(run.task()) + " " + score + " is not above the deployed "
-                    + deployed.getAsDouble();
+        Optional<String> refusal = refusal(run, compared, result.metrics());
+        if (refusal.isEmpty()) {
+            refusal = deploy(run, compared, modelId, metrics);
         }
+        metrics.put("deployed", refusal.isEmpty());
+        return refusal.map(reason -> "succeeded, not deployed: " + reason).orElse("succeeded and deployed");
+    }
+
+    private static void describe(Comparison compared, Task task, ObjectNode metrics) {
+        metrics.put("deployed-model-id", compared.modelId());
+        if (compared.outcome() == Comparison.Outcome.SCORED) {
+            metrics.put("deployed-" + Comparison.scoreName(task), compared.score());
+        } else {
+            metrics.put("deployed-model-error", compared.reason());
+        }
+    }
+
+    /*
+     * The rule: a model is deployed by itself when it beats the deployed one on the same test rows, or when that one cannot
+     * answer such rows at all. What could not be compared is not deployed.
+     */
+
+    /** Why the model is not to be deployed by itself; empty if it is. */
+    private static Optional<String> refusal(Run run, @Nullable Comparison compared, Map<String, Double> metrics) {
+        if (compared == null || compared.outcome() == Comparison.Outcome.UNFIT) {
+            return Optional.empty();
+        }
+        if (compared.outcome() == Comparison.Outcome.UNKNOWN) {
+            return Optional.of(
+                    "it cannot be compared with deployed model " + compared.modelId() + ": " + compared.reason());
+        }
+        String name = Comparison.scoreName(run.task());
+        Double score = metrics.get(name);
+        return score != null && score > compared.score()
+                ? Optional.empty()
+                : Optional.of(name + " " + score + " is not above the " + compared.score() + " of deployed model "
+                        + compared.modelId() + " on the same test rows");
+    }
+
+    /** Deploys in a savepoint; answers why it was not possible. */
+    private Optional<String> deploy(Run run, @Nullable Comparison compared, long modelId, ObjectNode metrics)
+            throws SQLException {
         Savepoint savepoint = connection.setSavepoint();
         try (Statement bound = connection.createStatement();
                 PreparedStatement statement = connection.prepareStatement("SELECT * FROM ml.deploy(?::bigint)")) {
             bound.execute("SET LOCAL statement_timeout = '60s'");
             statement.setLong(1, modelId);
             statement.executeQuery().close();
-            metrics.put("deployed", true);
-            return "succeeded and deployed";
         } catch (SQLException e) {
             connection.rollback(savepoint);
             String reason = Objects.toString(e.getMessage(), "no reason given");
             LOG.warn("model cannot be deployed: runId={}, modelId={}, cause={}", run.runId(), modelId, reason);
-            metrics.put("deployed", false);
             metrics.put("deploy-error", reason);
-            return "succeeded, not deployed: " + reason.lines().findFirst().orElse(reason);
+            return Optional.of(reason.lines().findFirst().orElse(reason));
         }
+        // Asked after deploying, which lets only one transaction at a time deploy in a project: nothing changes any
+        // more.
+        OptionalLong before = deployedBefore(run, modelId);
+        if (before.isPresent() && (compared == null || compared.modelId() != before.getAsLong())) {
+            connection.rollback(savepoint);
+            return Optional.of("model " + before.getAsLong() + " was deployed while this one was trained");
+        }
+        return Optional.empty();
     }
 
-    private OptionalDouble deployedScore(Run run) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(DEPLOYED)) {
+    private OptionalLong deployedBefore(Run run, long modelId) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(DEPLOYED_BEFORE)) {
             statement.setLong(1, run.projectId());
+            statement.setLong(2, modelId);
             try (ResultSet row = statement.executeQuery()) {
-                if (!row.next()) {
-                    return OptionalDouble.empty();
-                }
-                @Nullable JsonNode score = JSON.readTree(row.getString(1)).get(scoreName(run.task()));
-                // A deployed model without the metric is beaten by any that has it.
-                return score != null && score.isNumber()
-                        ? OptionalDouble.of(score.doubleValue())
-                        : OptionalDouble.of(Double.NEGATIVE_INFINITY);
-            } catch (JsonProcessingException e) {
-                throw new SQLException("metrics of the deployed model must be JSON: projectId=" + run.projectId(), e);
+                return row.next() ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();
             }
         }
-    }
-
-    /** The metric models of a task are compared by; larger is better. */
-    static String scoreName(Task task) {
-        return task == Task.CLASSIFICATION ? "f1" : "r2";
     }
 
     private void succeed(Run run, long modelId, ObjectNode metrics, String phase) throws SQLException {

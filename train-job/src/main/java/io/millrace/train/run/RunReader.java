@@ -1,12 +1,16 @@
 package io.millrace.train.run;
 
 import io.millrace.contract.Task;
+import io.millrace.store.ModelStore;
+import io.millrace.train.spec.DeployedModel;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Reads runs. */
@@ -28,6 +32,27 @@ public final class RunReader {
             FROM pg_catalog.pg_control_system(), pg_catalog.pg_database d, pg_catalog.pg_extension e
             WHERE d.datname = current_database() AND e.extname = 'millrace'
             """;
+
+    private static final String DEPLOYED = """
+            SELECT m.model_id, m.uri, m.sha256, coalesce(m.fitted_id, '') AS fitted_id, m.bytes
+            FROM ml.deployments d JOIN ml.models m USING (model_id)
+            WHERE d.project_id = ? ORDER BY d.deployment_id DESC LIMIT 1
+            """;
+
+    // Each is named to three trainings that succeed: one may be cut short, and a cancelled attempt may publish late.
+    private static final String LEFTOVERS = """
+            SELECT r.project_id, r.run_id, a.attempt, current_database() AS database
+            FROM ml.runs r CROSS JOIN generate_series(1, r.attempt) AS a (attempt)
+            WHERE (r.status IN ('failed', 'cancelled') OR r.status = 'succeeded' AND a.attempt < r.attempt)
+                AND r.finished_at > coalesce((SELECT s.started_at FROM ml.runs s WHERE s.status = 'succeeded'
+                    ORDER BY s.run_id DESC OFFSET 2 LIMIT 1), '-infinity')
+            ORDER BY r.finished_at DESC LIMIT ?
+            """;
+
+    /** What {@link ModelStore#publish} puts before the directory. */
+    private static final String PACKAGE_PREFIX = "store:";
+
+    private static final int LEFTOVER_LIMIT = 200;
 
     private RunReader() {}
 
@@ -53,6 +78,56 @@ public final class RunReader {
             }
             return row.getString(1);
         }
+    }
+
+    /** The model in force in a project. */
+    public static Optional<DeployedModel> deployedModel(Connection connection, long projectId) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(DEPLOYED)) {
+            statement.setLong(1, projectId);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next()
+                        ? Optional.of(new DeployedModel(
+                                row.getLong("model_id"),
+                                row.getString("uri"),
+                                row.getString("sha256"),
+                                row.getString("fitted_id"),
+                                row.getLong("bytes")))
+                        : Optional.empty();
+            }
+        }
+    }
+
+    /**
+     * Packages that attempts of ended runs may have published and that no model refers to, or ever will: what a run that
+     * has ended did not record is not recorded any more.
+     *
+     * @param lineage what run ids are unique in
+     */
+    public static List<String> leftovers(Connection connection, String lineage) throws SQLException {
+        Set<String> uris = new LinkedHashSet<>();
+        try (PreparedStatement statement = connection.prepareStatement(LEFTOVERS)) {
+            statement.setInt(1, LEFTOVER_LIMIT);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    uris.add(PACKAGE_PREFIX
+                            + ModelStore.directory(
+                                    JobId.storeName(row.getString("database"), lineage),
+                                    row.getLong("project_id"),
+                                    row.getLong("run_id"),
+                                    row.getInt("attempt")));
+                }
+            }
+        }
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT uri FROM ml.models WHERE uri = ANY (?)")) {
+            statement.setArray(1, connection.createArrayOf("text", uris.toArray()));
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    uris.remove(row.getString(1));
+                }
+            }
+        }
+        return List.copyOf(uris);
     }
 
     private static Run run(ResultSet row) throws SQLException {

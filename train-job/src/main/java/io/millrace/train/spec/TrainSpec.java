@@ -2,6 +2,7 @@ package io.millrace.train.spec;
 
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything a child JVM needs to know to train one model. Holds no secret: the model store's configuration is read
@@ -25,6 +26,10 @@ import java.util.Map;
  * @param storeDirectory where in the model store the package goes
  * @param confDirectory directory of the properties files
  * @param threads threads of the library
+ * @param deployed the model to score on the same test rows; null for none
+ * @param deployedTestShards the test rows as that model sees them, with labels as the new model has them
+ * @param packageCache local directory of packages taken from the model store
+ * @param leftovers packages that no model will ever refer to, to be deleted
  */
 public record TrainSpec(
         String database,
@@ -44,7 +49,11 @@ public record TrainSpec(
         String workDirectory,
         String storeDirectory,
         String confDirectory,
-        int threads) {
+        int threads,
+        @Nullable DeployedModel deployed,
+        List<String> deployedTestShards,
+        String packageCache,
+        List<String> leftovers) {
 
     /** Name of the result file in the work directory. */
     public static final String RESULT_FILE = "result.json";

@@ -58,7 +58,8 @@ public final class InMemoryBaselineMain {
                     fitted.fittedId(),
                     List.of(),
                     metrics,
-                    Map.of("train-seconds", seconds, "peak-anonymous-bytes", (double) memory.peakBytes()));
+                    Map.of("train-seconds", seconds, "peak-anonymous-bytes", (double) memory.peakBytes()),
+                    null);
             SpecJson.write(work.resolve(TrainSpec.RESULT_FILE), result);
             System.out.println(
                     Progress.phase(Progress.Phase.DONE, 0, memory.peakBytes()).line());

@@ -4,22 +4,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.millrace.jobs.FlinkRest;
+import io.millrace.jobs.JobState;
 import io.millrace.train.RunDispatcherMain;
 import io.millrace.train.dispatch.TestingPlatform.RunningDispatcher;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Runs from the queue to their end, over a real database, lake, Flink cluster and child JVM. */
 @SuppressWarnings("try") // a dispatcher works by being there
 class RunDispatcherIT {
+    private static final Logger LOG = LoggerFactory.getLogger(RunDispatcherIT.class);
     private static final String SHORT = "{\"n_estimators\": 5}";
     private static final String ENDLESS = "{\"n_estimators\": 100000}";
     private static final Duration SOON = Duration.ofSeconds(30);
@@ -86,10 +93,7 @@ class RunDispatcherIT {
             platform.await(second, "succeeded");
             assertThat(matrices()).isEqualTo(before);
             assertThat(platform.text("metrics->>'test-rows'", second)).isEqualTo("1250");
-            try (var scratch = Files.list(directory.resolve("matrix/scratch"))) {
-                assertThat(scratch)
-                        .noneMatch(path -> path.getFileName().toString().startsWith("run-" + second + "-"));
-            }
+            assertThat(scratch(second)).isEmpty();
         }
     }
 
@@ -129,8 +133,7 @@ class RunDispatcherIT {
         try (RunningDispatcher dispatcher = platform.dispatch()) {
             long run = platform.queue("exporting", snapshot, SHORT);
             platform.await(run, "exporting");
-            platform.cancel(run);
-            platform.await(run, "cancelled");
+            cancel(run, "exporting");
             assertThat(platform.number("SELECT count(*) FROM ml.models WHERE run_id = " + run))
                     .isZero();
         }
@@ -144,40 +147,114 @@ class RunDispatcherIT {
             Awaitility.await()
                     .atMost(SOON)
                     .until(() -> platform.text("phase", run).matches("round \\d+ of 100000, train logloss 0\\.\\d+"));
-            platform.cancel(run);
-            platform.await(run, "cancelled");
-            Awaitility.await()
-                    .atMost(SOON)
-                    .until(() -> TestingPlatform.children().isEmpty());
+            cancel(run, "training");
+        }
+    }
+
+    /** What a cancelled run had on disk, in processes and in the cluster ends with it, or at once after it. */
+    private static void cancel(long run, String phase) throws Exception {
+        String asked = String.valueOf(platform.postgres().queryOne("SELECT clock_timestamp()"));
+        platform.cancel(run);
+        platform.await(run, "cancelled");
+        FlinkRest flink = new FlinkRest(platform.trainConfig().flinkRestUri(), SOON);
+        String job = platform.text("flink_job_id", run);
+        Awaitility.await()
+                .atMost(SOON)
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> flink.state(job).equals(Optional.of(JobState.CANCELED))
+                        && TestingPlatform.children().isEmpty()
+                        && scratch(run).isEmpty());
+        LOG.info(
+                "cancel: phase={}, recordedSeconds={}, everythingEndedSeconds={}",
+                phase,
+                platform.text("extract(epoch FROM finished_at - '" + asked + "')", run),
+                platform.text("extract(epoch FROM clock_timestamp() - '" + asked + "')", run));
+    }
+
+    private static List<Path> scratch(long run) throws Exception {
+        try (var files = Files.list(directory.resolve("matrix/scratch"))) {
+            return files.filter(path -> path.getFileName().toString().startsWith("run-" + run + "-"))
+                    .toList();
         }
     }
 
     @Test
-    void deploysOnlyWhatIsBetterThanTheDeployedModel() throws Exception {
-        String deploy = platform.postgres().queryOne("SELECT pg_get_functiondef('ml.deploy(bigint)'::regprocedure)");
-        // Stands in for the gateway, which alone can load a model: a deployment is then only its row.
-        platform.postgres()
-                .execute(
-                        "CREATE OR REPLACE FUNCTION ml.deploy(model_id bigint) RETURNS TABLE (project text, strategy text,"
-                                + " algorithm text, model_id bigint) LANGUAGE sql VOLATILE SECURITY DEFINER AS $$ INSERT INTO"
-                                + " ml.deployments (project_id, model_id, strategy, deployed_by) SELECT m.project_id, m.model_id,"
-                                + " 'specific', current_user FROM ml.models m WHERE m.model_id = $1 RETURNING 'p', 'specific',"
-                                + " 'xgboost', $1 $$");
+    void holdsOutTheRowsOfLargestKey() throws Exception {
+        long run = platform.queue("last", churn, SHORT);
+        platform.postgres().execute("UPDATE ml.runs SET test_sampling = 'last' WHERE run_id = " + run);
         try (RunningDispatcher dispatcher = platform.dispatch()) {
-            long good = platform.queue("better", churn, "{\"n_estimators\": 20}");
-            platform.await(good, "succeeded");
-            assertThat(platform.text("phase", good)).isEqualTo("succeeded and deployed");
-            long weak = platform.queue("better", churn, "{\"n_estimators\": 1, \"max_depth\": 1}");
-            platform.await(weak, "succeeded");
-            assertThat(platform.text("phase", weak))
-                    .matches("succeeded, not deployed: f1 0\\.\\d+ is not above the deployed 0\\.\\d+");
-            assertThat(platform.text("metrics->>'deployed'", weak)).isEqualTo("false");
-            String deployed =
-                    "SELECT count(*) FROM ml.deployments d JOIN ml.models m USING (model_id) WHERE m.run_id IN (" + good
-                            + ", " + weak + ") AND m.run_id <> " + weak;
-            assertThat(platform.number(deployed)).isOne();
-        } finally {
-            platform.postgres().execute(String.valueOf(deploy));
+            platform.await(run, "succeeded");
+        }
+        String uri = String.valueOf(platform.postgres().queryOne("SELECT uri FROM ml.models WHERE run_id = " + run));
+        List<String> evaluation = Files.readAllLines(stored(uri).resolve("evaluation.csv"));
+        List<Integer> held = evaluation.stream()
+                .skip(1)
+                .map(line -> Integer.valueOf(line.substring(0, line.indexOf(','))))
+                .sorted()
+                .toList();
+        assertThat(held).isEqualTo(IntStream.rangeClosed(3_751, 5_000).boxed().toList());
+    }
+
+    @Test
+    void deletesPackagesThatNoModelRefersTo() throws Exception {
+        long cancelled = platform.queue("leftovers", churn, SHORT);
+        platform.postgres()
+                .execute("UPDATE ml.runs SET status = 'cancelled', attempt = 2, finished_at = now() WHERE run_id = "
+                        + cancelled);
+        try (RunningDispatcher dispatcher = platform.dispatch()) {
+            long kept = platform.queue("leftovers", churn, SHORT);
+            platform.await(kept, "succeeded");
+            String uri =
+                    String.valueOf(platform.postgres().queryOne("SELECT uri FROM ml.models WHERE run_id = " + kept));
+            // As if the first attempt had published and been lost, and the cancelled run had published both times.
+            platform.postgres().execute("UPDATE ml.runs SET attempt = 3 WHERE run_id = " + kept);
+            List<Path> leftovers = List.of(
+                    stored(uri).resolveSibling(cancelled + "-1"),
+                    stored(uri).resolveSibling(cancelled + "-2"),
+                    stored(uri).resolveSibling(kept + "-2"));
+            for (Path leftover : leftovers) {
+                Files.createDirectory(leftover);
+                for (String file : List.of("manifest.json", "model.ubj")) {
+                    Files.copy(stored(uri).resolve(file), leftover.resolve(file));
+                }
+            }
+            platform.await(platform.queue("leftovers", churn, SHORT), "succeeded");
+            assertThat(leftovers).noneMatch(Files::exists);
+            assertThat(stored(uri).resolve("manifest.json")).exists();
+        }
+    }
+
+    private static Path stored(String uri) {
+        return directory.resolve("store").resolve(uri.substring("store:".length()));
+    }
+
+    @Test
+    void waitsForAFreeSlot() throws Exception {
+        platform.stopTaskManager();
+        try (RunningDispatcher dispatcher = platform.dispatch()) {
+            long run = platform.queue("slot", churn, SHORT);
+            Awaitility.await()
+                    .atMost(SOON)
+                    .until(() -> platform.text("phase", run).equals("waiting for a free Flink slot"));
+            assertThat(platform.status(run)).isEqualTo("claimed");
+            platform.startTaskManager();
+            platform.await(run, "succeeded");
+            assertThat(platform.text("attempt", run)).isEqualTo("1");
+        }
+    }
+
+    /** A job that Flink gives up for want of a slot is no try of the run: three of them would be one too many. */
+    @Test
+    void triesAgainWhenTheSlotWasTakenMeanwhile() throws Exception {
+        platform.stopTaskManager();
+        try (BoastfulFlink boastful = new BoastfulFlink(platform.trainConfig().flinkRestUri());
+                RunningDispatcher dispatcher = platform.dispatch(boastful.endpoint())) {
+            long run = platform.queue("slot taken", churn, SHORT);
+            Awaitility.await()
+                    .atMost(SOON)
+                    .until(() -> platform.number("SELECT attempt FROM ml.runs WHERE run_id = " + run) >= 3);
+            platform.startTaskManager();
+            platform.await(run, "succeeded");
         }
     }
 
@@ -209,6 +286,8 @@ class RunDispatcherIT {
             platform.await(run, "failed");
             assertThat(platform.text("error", run)).startsWith("training process was killed: signal=9, phase=");
             assertThat(platform.text("attempt", run)).isEqualTo("2");
+            // Among them the library's cache of bins, which a killed child cannot remove.
+            assertThat(scratch(run)).isEmpty();
         }
     }
 

@@ -18,9 +18,16 @@ class RunProgressTest {
     }
 
     @Test
+    void saysThatItWaitsForASlot() {
+        assertThat(RunProgress.of(Map.of("phase", JobGauges.SCHEDULED), 10))
+                .isEqualTo(new RunProgress(RunStatus.CLAIMED, "waiting for a free Flink slot", 0));
+    }
+
+    @Test
     void neverGoesBackFromPhaseToPhase() {
         double last = -1;
         for (Map<String, String> gauges : List.<Map<String, String>>of(
+                Map.of("phase", JobGauges.SCHEDULED),
                 Map.of(),
                 Map.of("rows-exported", "5"),
                 Map.of("rows-exported", "10"),

@@ -1,41 +1,20 @@
 package io.millrace.train.dispatch;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 
 /**
- * A cluster's REST endpoint as seen over a line that breaks: it answers until a job is submitted, the submission arrives,
- * and from then on no answer comes back until {@link #answer}.
+ * A cluster seen over a line that breaks: it answers until a job is submitted, the submission arrives, and from then on no
+ * answer comes back until {@link #answer}.
  */
-final class SilentFlink implements AutoCloseable {
-    private final URI cluster;
-    private final HttpServer server;
-    private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final HttpClient client =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+final class SilentFlink extends FlinkProxy {
     private volatile boolean submitted;
     private volatile boolean answering;
 
     SilentFlink(URI cluster) throws IOException {
-        this.cluster = cluster;
-        this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.setExecutor(threads);
-        server.createContext("/", this::handle);
-        server.start();
-    }
-
-    URI endpoint() {
-        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+        super(cluster);
     }
 
     /** The line is whole again. */
@@ -43,43 +22,17 @@ final class SilentFlink implements AutoCloseable {
         answering = true;
     }
 
-    private void handle(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            boolean submission = exchange.getRequestURI().getPath().endsWith("/run");
-            if (submission) {
-                submitted = true;
-            }
-            if (!submitted || answering) {
-                HttpResponse<byte[]> response = forward(exchange);
-                exchange.sendResponseHeaders(response.statusCode(), response.body().length);
-                exchange.getResponseBody().write(response.body());
-            } else if (submission) {
-                forward(exchange);
-            }
-        }
-    }
-
-    private HttpResponse<byte[]> forward(HttpExchange exchange) throws IOException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(cluster.resolve(exchange.getRequestURI()))
-                .method(
-                        exchange.getRequestMethod(),
-                        HttpRequest.BodyPublishers.ofByteArray(
-                                exchange.getRequestBody().readAllBytes()));
-        String type = exchange.getRequestHeaders().getFirst("Content-Type");
-        if (type != null) {
-            request.header("Content-Type", type);
-        }
-        try {
-            return client.send(request.build(), BodyHandlers.ofByteArray());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException(e);
-        }
-    }
-
     @Override
-    public void close() {
-        server.stop(0);
-        threads.shutdownNow();
+    void handle(HttpExchange exchange) throws IOException {
+        boolean submission = exchange.getRequestURI().getPath().endsWith("/run");
+        if (submission) {
+            submitted = true;
+        }
+        if (!submitted || answering) {
+            HttpResponse<byte[]> response = forward(exchange);
+            answer(exchange, response.statusCode(), response.body());
+        } else if (submission) {
+            forward(exchange);
+        }
     }
 }

@@ -25,9 +25,11 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.JobManagerOptions;
 import org.apache.flink.configuration.MetricOptions;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.WebOptions;
@@ -47,6 +49,8 @@ final class TestingPlatform implements AutoCloseable {
     private final MiniCluster cluster;
     private final TestingConf conf;
     private final Lake lake;
+    /** The cluster counts the stopped ones too. */
+    private int taskManagersStopped;
 
     private TestingPlatform(Path directory, TestingPostgres postgres, MiniCluster cluster) throws Exception {
         this.postgres = postgres;
@@ -71,6 +75,7 @@ final class TestingPlatform implements AutoCloseable {
         Configuration configuration = new Configuration();
         configuration.set(RestOptions.BIND_PORT, "0");
         configuration.set(WebOptions.UPLOAD_DIR, directory.resolve("jars").toString());
+        configuration.set(JobManagerOptions.SLOT_REQUEST_TIMEOUT, Duration.ofSeconds(3));
         configuration.set(MetricOptions.METRIC_FETCHER_UPDATE_INTERVAL, Duration.ofMillis(200));
         MiniCluster cluster = new MiniCluster(new MiniClusterConfiguration.Builder()
                 .setConfiguration(configuration)
@@ -189,7 +194,15 @@ final class TestingPlatform implements AutoCloseable {
     }
 
     void replaceTaskManager() throws Exception {
-        cluster.terminateTaskManager(0).get();
+        stopTaskManager();
+        startTaskManager();
+    }
+
+    void stopTaskManager() throws Exception {
+        cluster.terminateTaskManager(taskManagersStopped++).get();
+    }
+
+    void startTaskManager() throws Exception {
         cluster.startTaskManager();
     }
 
@@ -197,9 +210,24 @@ final class TestingPlatform implements AutoCloseable {
         return conf.trainConfig();
     }
 
-    /** Connections that the worker role has open. */
-    long workerConnections() {
-        return number("SELECT count(*) FROM pg_stat_activity WHERE usename = '" + TestingPostgres.WORKER + "'");
+    /** Server processes of the connections that the worker role has open. */
+    Set<String> workerConnections() {
+        return postgres
+                .query("SELECT pid || ' ' || backend_start FROM pg_stat_activity WHERE usename = '"
+                        + TestingPostgres.WORKER + "'")
+                .stream()
+                .map(row -> String.valueOf(row.get(0)))
+                .collect(Collectors.toSet());
+    }
+
+    /** From now on a deployment is only its row: stands in for the gateway, which alone can load a model. */
+    void deployWithoutGateway() {
+        postgres.execute(
+                "CREATE OR REPLACE FUNCTION ml.deploy(model_id bigint) RETURNS TABLE (project text, strategy text,"
+                        + " algorithm text, model_id bigint) LANGUAGE sql VOLATILE SECURITY DEFINER AS $$ INSERT INTO"
+                        + " ml.deployments (project_id, model_id, strategy, deployed_by) SELECT m.project_id, m.model_id,"
+                        + " 'specific', current_user FROM ml.models m WHERE m.model_id = $1 RETURNING 'p', 'specific',"
+                        + " 'xgboost', $1 $$");
     }
 
     /** A dispatcher in a thread of this process. */

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.millrace.contract.ModelManifest;
 import io.millrace.contract.Task;
 import io.millrace.train.TrainConfig;
+import io.millrace.train.child.TrainChildMain;
+import io.millrace.train.matrix.MatrixCache;
 import io.millrace.train.matrix.Part;
 import io.millrace.train.matrix.Sampling;
 import io.millrace.train.matrix.SplitSpec;
@@ -16,13 +18,17 @@ import io.millrace.train.testing.CsvTable;
 import io.millrace.train.testing.TestingConf;
 import io.millrace.train.testing.TestingMatrix;
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.Logger;
@@ -153,21 +159,41 @@ class ChildProcessIT {
     }
 
     @Test
-    void endsWhenItsParentIsKilled() throws Exception {
+    void endsWhenItsParentIsKilledAndIsSweptByTheNextOne() throws Exception {
         TestingMatrix matrix = matrix(CsvTable.churn(), "churn", Task.CLASSIFICATION, QUARTER);
-        List<String> command = command(matrix, "binary:logistic", Map.of("n_estimators", 100_000L));
-        List<String> parent = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                ChildParentMain.class.getName()));
-        parent.addAll(command);
-        Process process = new ProcessBuilder(parent).start();
-        long pid = Long.parseLong(process.inputReader().readLine());
-        ProcessHandle child = ProcessHandle.of(pid).orElseThrow();
-        assertThat(child.isAlive()).isTrue();
-        process.destroyForcibly().waitFor();
+        Path cache = directory.resolve("cache");
+        Process parent = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        ChildParentMain.class.getName(),
+                        cache.toString())
+                .start();
+        Path work = Path.of(parent.inputReader().readLine());
+        List<String> command = command(matrix, "binary:logistic", Map.of("n_estimators", 100_000L), work);
+        try (Writer words = parent.outputWriter()) {
+            words.write(String.join("\n", command) + "\n\n");
+        }
+        ProcessHandle child = ProcessHandle.of(
+                        Long.parseLong(parent.inputReader().readLine()))
+                .orElseThrow();
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> !filesOf(work.resolve("bins")).isEmpty());
+        parent.destroyForcibly().waitFor();
         assertThat(child.onExit().get(60, TimeUnit.SECONDS).isAlive()).isFalse();
+        assertThat(filesOf(work.resolve("bins"))).isNotEmpty();
+        MatrixCache.open(cache, Long.MAX_VALUE);
+        assertThat(filesOf(cache)).extracting(Path::getFileName).containsExactly(Path.of("cache.lock"));
+    }
+
+    private static List<Path> filesOf(Path root) throws IOException {
+        if (!Files.exists(root)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.walk(root)) {
+            return files.filter(Files::isRegularFile).toList();
+        }
     }
 
     private TestingMatrix matrix(CsvTable table, String label, Task task, SplitSpec split) throws IOException {
@@ -200,7 +226,8 @@ class ChildProcessIT {
 
     private ChildProcess start(TestingMatrix matrix, String objective, Map<String, Object> hyperparams)
             throws IOException {
-        List<String> command = command(matrix, objective, hyperparams);
+        runs++;
+        List<String> command = command(matrix, objective, hyperparams, Files.createDirectories(work()));
         return ChildProcess.start(conf().trainConfig(), command, work());
     }
 
@@ -208,12 +235,10 @@ class ChildProcessIT {
         return TestingConf.write(directory.resolve("conf"), directory);
     }
 
-    private List<String> command(TestingMatrix matrix, String objective, Map<String, Object> hyperparams)
+    private List<String> command(TestingMatrix matrix, String objective, Map<String, Object> hyperparams, Path work)
             throws IOException {
-        runs++;
         TestingConf conf = conf();
         TrainConfig config = conf.trainConfig();
-        Path work = Files.createDirectories(work());
         TrainSpec spec = new TrainSpec(
                 "postgres",
                 1,
@@ -232,9 +257,14 @@ class ChildProcessIT {
                 work.toString(),
                 "postgres/1/" + runs + "-1",
                 conf.directory().toString(),
-                config.childThreads());
+                config.childThreads(),
+                null,
+                List.of(),
+                directory.resolve("packages").toString(),
+                List.of());
         Path file = work.resolve("spec.json");
         SpecJson.write(file, spec);
-        return ChildProcess.command(config, file, work, matrix.rows(Part.TEST));
+        return ChildProcess.command(
+                config, TrainChildMain.TRAIN, file, work, ChildProcess.heapBytes(matrix.rows(Part.TEST), null));
     }
 }

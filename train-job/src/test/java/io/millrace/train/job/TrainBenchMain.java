@@ -135,10 +135,15 @@ public final class TrainBenchMain {
                 work.toString(),
                 "bench/1/" + System.nanoTime() + "-1",
                 conf.directory().toString(),
-                config.childThreads());
+                config.childThreads(),
+                null,
+                List.of(),
+                directory.resolve("packages").toString(),
+                List.of());
         Path specFile = work.resolve("spec.json");
         SpecJson.write(specFile, spec);
-        List<String> command = new ArrayList<>(ChildProcess.command(config, specFile, work, TEST_ROWS));
+        List<String> command = new ArrayList<>(ChildProcess.command(
+                config, TrainChildMain.TRAIN, specFile, work, ChildProcess.heapBytes(TEST_ROWS, null)));
         if (!baseline.isEmpty()) {
             int main = command.indexOf(TrainChildMain.class.getName());
             String classPath = command.get(main - 1);
