@@ -67,7 +67,7 @@ public final class Pipeline implements AutoCloseable {
         this.admission = new Admission(config.limits(), clock.getAsLong());
         this.runQueue = new RunQueue(config, clock);
         this.settlement = new Settlement(observer, clock, this::wakeWaiting);
-        this.waitingRoom = new WaitingRoom(config.waitingRowsMax(), settlement, observer, clock);
+        this.waitingRoom = new WaitingRoom(config.waitingRowsMax(), settlement, observer, clock, failure::complete);
         for (int index = 0; index < config.workerCount(); index++) {
             Thread worker = new Thread(this::work, "worker-" + index);
             workers.add(worker);
@@ -138,16 +138,13 @@ public final class Pipeline implements AutoCloseable {
                 refuse(request, refusal, this::enterAgain);
                 return null;
             }
-            if (request.gatewayAllowance == null && request.projectAllowance == null) {
-                return null;
-            }
         }
         return proceed(request);
     }
 
     private @Nullable Refusal enterAgain(Request request, long now) {
         Refusal refusal = limit(request, now, true);
-        if (refusal == null && (request.gatewayAllowance != null || request.projectAllowance != null)) {
+        if (refusal == null) {
             ModelQueue queue = proceed(request);
             if (queue != null) {
                 schedule(queue);
@@ -156,13 +153,14 @@ public final class Pipeline implements AutoCloseable {
         return refusal;
     }
 
-    /** Why a request is above a limit; null when it is not, or has ended without having taken anything. */
     private @Nullable Refusal limit(Request request, long now, boolean inTurn) {
         try {
             return admission.take(request, now, inTurn);
+        } catch (ContractException e) {
+            return Refusal.of(e);
         } catch (RuntimeException | Error e) {
-            settlement.fail(request, e);
-            return null;
+            log.error("limits cannot be checked: traceId={}", request.traceId(), e);
+            return Refusal.of(new ContractException(ErrorCode.INTERNAL, "request failed: reason=" + e, e));
         }
     }
 
@@ -171,7 +169,9 @@ public final class Pipeline implements AutoCloseable {
         if (line != null && waitingRoom.join(line, request, refusal, again)) {
             return;
         }
-        observer.rejected(refusal.reason());
+        if (refusal.isFinal()) {
+            observer.rejected(refusal.reason());
+        }
         settlement.fail(request, refusal.code(), refusal.message(), refusal.hint());
     }
 

@@ -7,8 +7,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * Nobody is told when a bucket has tokens again, a caller cancels or a deadline passes, so one thread looks once a
@@ -19,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 /** Where requests wait for a limit or a queue, in lines that are bounded in rows. Threads: any, and one of its own. */
 final class WaitingRoom implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(WaitingRoom.class);
     private static final long LOOK_MILLIS = 1;
     private static final long MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -26,6 +30,7 @@ final class WaitingRoom implements AutoCloseable {
     private final Settlement settlement;
     private final Observer observer;
     private final LongSupplier clock;
+    private final Consumer<Throwable> failed;
     private final Thread thread;
     private final Set<WaitingLine> lines = new LinkedHashSet<>();
     private int waitingCount;
@@ -47,11 +52,19 @@ final class WaitingRoom implements AutoCloseable {
 
     record Waiting(Request request, Turn turn, Refusal refusal, long sinceNanos) {}
 
-    WaitingRoom(int lineRowsMax, Settlement settlement, Observer observer, LongSupplier clock) {
+    /**
+     * An empty room.
+     *
+     * @param lineRowsMax rows that may wait in one line
+     * @param failed told what ended the room's thread, when nobody had closed it
+     */
+    WaitingRoom(
+            int lineRowsMax, Settlement settlement, Observer observer, LongSupplier clock, Consumer<Throwable> failed) {
         this.lineRowsMax = lineRowsMax;
         this.settlement = settlement;
         this.observer = observer;
         this.clock = clock;
+        this.failed = failed;
         this.thread = new Thread(this::run, "waiting-room");
         thread.start();
     }
@@ -101,8 +114,11 @@ final class WaitingRoom implements AutoCloseable {
                 look();
             }
         } catch (InterruptedException e) {
-            draining = true;
-            look();
+            log.warn("waiting room is interrupted");
+        } catch (RuntimeException | Error e) {
+            // What requests do wrong ends with them, so this is the gateway's own.
+            log.error("waiting room failed", e);
+            failed.accept(e);
         }
     }
 
@@ -165,7 +181,9 @@ final class WaitingRoom implements AutoCloseable {
     private Runnable refused(Waiting waiting, Refusal refusal, long now) {
         long waitedMillis = TimeUnit.NANOSECONDS.toMillis(now - waiting.sinceNanos());
         return () -> {
-            observer.rejected(refusal.reason());
+            if (refusal.isFinal()) {
+                observer.rejected(refusal.reason());
+            }
             settlement.fail(
                     waiting.request(),
                     refusal.code(),

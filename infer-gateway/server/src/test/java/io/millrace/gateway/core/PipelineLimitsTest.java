@@ -262,7 +262,7 @@ class PipelineLimitsTest {
                 .as("questions of the protocol do not count")
                 .isEqualTo(ErrorCode.OK);
         assertThat(target.tenants()).isEqualTo(1);
-        assertThat(events(target)).isEmpty();
+        assertThat(events(target)).containsExactly("rejected invalid_envelope");
     }
 
     @Test
