@@ -13,9 +13,9 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -48,7 +48,6 @@ final class PublishWorker {
     private final ScheduledExecutorService threads;
     private final Publication publication;
     private final SnapshotRows rows;
-    private final SharedCatalog catalog;
     private final Set<Long> known = ConcurrentHashMap.newKeySet();
     private final Queue<Long> finished = new ConcurrentLinkedQueue<>();
     private volatile boolean closing;
@@ -60,10 +59,16 @@ final class PublishWorker {
             Map<String, String> lakeTables,
             List<String> runs,
             int threadCount) {
-        this.catalog = new SharedCatalog(lakeConfig);
+        SharedCatalog catalog = new SharedCatalog(lakeConfig);
         this.rows = rows;
         this.publication = new Publication(catalog.hold(), rows, lakeTables, new CommitSearch(runs));
-        this.threads = Executors.newScheduledThreadPool(threadCount + 1, daemonThreads());
+        this.threads = new ScheduledThreadPoolExecutor(threadCount + 1, daemonThreads()) {
+            @Override
+            protected void terminated() {
+                // Not before the last thread is through with it, however long that goes on after close.
+                catalog.release();
+            }
+        };
     }
 
     private static ThreadFactory daemonThreads() {
@@ -292,6 +297,5 @@ final class PublishWorker {
         if (!threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
             LOG.warn("publisher threads go on after the task: limitSeconds={}", CLOSE_SECONDS);
         }
-        catalog.release();
     }
 }

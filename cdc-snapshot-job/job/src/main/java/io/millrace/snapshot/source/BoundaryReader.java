@@ -21,6 +21,7 @@ import org.apache.flink.cdc.connectors.base.source.meta.split.StreamSplit;
 import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceReaderContext;
 import org.apache.flink.cdc.connectors.base.source.reader.IncrementalSourceSplitReader;
 import org.apache.flink.cdc.connectors.postgres.source.PostgresDialect;
+import org.apache.flink.cdc.connectors.postgres.source.offset.PostgresOffset;
 import org.apache.flink.cdc.connectors.postgres.source.reader.PostgresSourceReader;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.connector.base.source.reader.synchronization.FutureCompletingBlockingQueue;
@@ -74,17 +75,18 @@ final class BoundaryReader extends PostgresSourceReader {
         if (named.isSuspended() || !named.isCompletedSplit()) {
             return named;
         }
-        requireSlot();
         logStarts();
-        return CommitPosition.is(named.getStartingOffset())
+        StreamSplit starting = CommitPosition.is(named.getStartingOffset())
                 ? named
                 : startingAt(named, dialect().displayCommittedOffset(config()));
+        requireSlot(((PostgresOffset) starting.getStartingOffset()).getLsn().asLong());
+        return starting;
     }
 
-    /** The connector makes a slot that is missing, and reads on as if nothing had happened. */
-    private void requireSlot() {
+    /** The connector makes a slot that is missing, and takes what another one gives, as if nothing had happened. */
+    private void requireSlot(long lsn) {
         try (Connection connection = database.open("change source")) {
-            Slots.require(connection, dialect().getSlotName());
+            Slots.require(connection, dialect().getSlotName(), lsn);
         } catch (SQLException e) {
             throw new IllegalStateException(
                     "replication slot cannot be looked at: slot=" + dialect().getSlotName(), e);
