@@ -4,6 +4,7 @@ import io.millrace.contract.layout.ControlLayout;
 import io.millrace.contract.layout.SlotLayout;
 import io.millrace.contract.layout.SlotState;
 import java.nio.ByteBuffer;
+import java.util.function.IntFunction;
 import net.openhft.chronicle.core.Memory;
 import net.openhft.chronicle.core.OS;
 
@@ -43,14 +44,21 @@ public final class SlotTable {
 
     private static final Memory MEMORY = OS.memory();
 
-    private final RegionMaps maps;
     private final long[] lines;
     private final long ready;
+    private final IntFunction<ByteBuffer> requestSlabs;
+    private final IntFunction<ByteBuffer> responseSlabs;
 
     SlotTable(RegionMaps maps) {
-        this.maps = maps;
-        this.lines = maps.lineAddresses();
-        this.ready = maps.readyAddress();
+        this(maps.lineAddresses(), maps.readyAddress(), maps::requestSlab, maps::responseSlab);
+    }
+
+    /** Slots at addresses: the lines', and that of the ready bitmap. */
+    SlotTable(long[] lines, long ready, IntFunction<ByteBuffer> requestSlabs, IntFunction<ByteBuffer> responseSlabs) {
+        this.lines = lines;
+        this.ready = ready;
+        this.requestSlabs = requestSlabs;
+        this.responseSlabs = responseSlabs;
     }
 
     public int slotCount() {
@@ -227,12 +235,12 @@ public final class SlotTable {
 
     /** The slab of a slot, little-endian, {@link SlotLayout#SLAB_LENGTH} bytes; use absolute reads only. */
     public ByteBuffer requestSlab(int slotIndex) {
-        return maps.requestSlab(slotIndex);
+        return requestSlabs.apply(slotIndex);
     }
 
     /** As {@link #requestSlab}, for the response. */
     public ByteBuffer responseSlab(int slotIndex) {
-        return maps.responseSlab(slotIndex);
+        return responseSlabs.apply(slotIndex);
     }
 
     /** Counts the slots by state. */
