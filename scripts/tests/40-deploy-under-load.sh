@@ -33,5 +33,6 @@ done
 if wait "$load"; then ok "32 clients, $seconds s, 10 deploys: no client failed"; else not_ok "clients failed" "$(tail -n 5 "$script.out")"; fi
 equals "no transaction failed" "$(sed -n 's/^number of failed transactions: \([0-9]*\).*/\1/p' "$script.out")" 0
 holds "every answer was that of one of the two models" "SELECT count(*) = 0 FROM hot_wrong"
+bridge_rests
 printf '#   %s\n' "$(grep '^tps' "$script.out")"
 rm -f "$script" "$script.out"

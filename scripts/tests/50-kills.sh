@@ -44,6 +44,7 @@ kill -KILL "$(sql "SELECT pid FROM pg_stat_activity WHERE query LIKE '%generate_
 wait "$client" || true
 eventually "predictions work after a backend was killed with a slot" 60 "SELECT ml.predict('survivors', s) = $expected FROM survivors s WHERE id = 7"
 eventually "and no request stays in flight" 30 "SELECT sum(in_flight) = 0 FROM ml.worker_status()"
+bridge_rests
 
 # The TaskManager, while changes stream.
 for batch in 1 2 3 4 5 6; do

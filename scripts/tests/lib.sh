@@ -51,6 +51,21 @@ eventually() {
   not_ok "$1" "not within $2 s: $3" "last answer: $answer"
 }
 
+# The region at rest: no slot is in use and no payload is left. The sweeper looks twice a second.
+bridge_rests() {
+  local end=$((SECONDS + 10)) used='' payloads=''
+  while [ $SECONDS -lt "$end" ]; do
+    used=$(curl --silent "http://127.0.0.1:$(port gateway-metrics)/metrics" | sed -n 's/^millrace_slots_used \([0-9]*\).*/\1/p')
+    payloads=$(find "$REGION"/payload-* -type f | wc -l)
+    if [ "$used $payloads" = "0 0" ]; then
+      ok "every slot is free and no payload is left"
+      return
+    fi
+    sleep 0.3
+  done
+  not_ok "every slot is free and no payload is left" "slots used: $used" "payloads: $payloads"
+}
+
 # A table with the demo's churn data under another name.
 make_churn_table() {
   psql_as_owner -d "$DATABASE" -c "DROP TABLE IF EXISTS $1; CREATE TABLE $1 (

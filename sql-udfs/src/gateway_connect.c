@@ -3,11 +3,14 @@
 #include "doorbell_wait.h"
 #include "gateway_connect.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "region_attach.h"
 #include "settings.h"
 #include "storage/fd.h"
+#include "storage/latch.h"
 
 #define MILLRACE_CONNECT_LIMIT 3	/* times to start over when the gateway is replaced meanwhile */
+#define MILLRACE_RESTART_POLL_MS 20 /* between two looks for a gateway that restarts */
 #define MILLRACE_START_FIELD 22 /* of /proc/self/stat: start time in clock ticks since boot */
 #define MILLRACE_KNOWN_DESCRIPTORS 64	/* power of two */
 
@@ -56,8 +59,8 @@ check_serving(void)
 }
 
 /* Maps the region and connects, in place of what was mapped. Raises when the gateway is not there. */
-void
-millrace_gateway_connect(int64 deadline_nanos)
+static void
+connect_now(int64 deadline_nanos)
 {
 	for (int i = 0; i < MILLRACE_CONNECT_LIMIT; i++)
 	{
@@ -73,6 +76,48 @@ millrace_gateway_connect(int64 deadline_nanos)
 			 errmsg("the gateway did not say hello"),
 			 errdetail("Its region directory is \"%s\".", millrace_region_dir),
 			 errhint("Look at the gateway's log, and restart it if it is stuck.")));
+}
+
+/* The same, but false instead of an error when the gateway may come back */
+static bool
+try_connect(int64 deadline_nanos)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool connected = true;
+
+	/* Nothing runs in there but this library, which cleans up after itself: no subtransaction is needed. */
+	PG_TRY();
+	{
+		connect_now(deadline_nanos);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_CANNOT_CONNECT_NOW)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		millrace_gateway_disconnect();
+		connected = false;
+	}
+	PG_END_TRY();
+	return connected;
+}
+
+/* Connects, waiting for a gateway that is not there as long as ml.restart_wait_ms and the deadline allow */
+void
+millrace_gateway_connect(int64 deadline_nanos)
+{
+	int64		wait_end_nanos = Min(deadline_nanos, millrace_now_nanos() + millrace_restart_wait_ms * INT64CONST(1000000));
+
+	while (millrace_now_nanos() < wait_end_nanos)
+	{
+		if (try_connect(deadline_nanos))
+			return;
+		if (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, MILLRACE_RESTART_POLL_MS, PG_WAIT_EXTENSION) & WL_LATCH_SET)
+			ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	connect_now(deadline_nanos);
 }
 
 /* Closes the connection and unmaps the region */

@@ -63,6 +63,17 @@ layout_error(const char *detail)
 			 errhint("Restart the gateway: it makes a new region.")));
 }
 
+/* Raises for a gateway of another release */
+static void
+version_error(uint32_t version)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("the gateway and the extension are of different versions"),
+			 errdetail("The gateway's layout version is %u, the extension's is %u.", version, MILLRACE_LAYOUT_VERSION),
+			 errhint("Install the extension and the gateway of one release, then reconnect.")));
+}
+
 /* Whether this process is in a group */
 static bool
 in_group(gid_t group)
@@ -127,12 +138,7 @@ layout_read(void)
 	if (length < MILLRACE_REGION_ENTRIES_OFFSET || layout_uint64(MILLRACE_REGION_MAGIC_OFFSET) != MILLRACE_REGION_MAGIC)
 		layout_error("layout.bin does not start as a region's layout does.");
 	if (layout_uint32(MILLRACE_REGION_VERSION_OFFSET) != MILLRACE_LAYOUT_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the gateway and the extension are of different versions"),
-				 errdetail("The gateway's layout version is %u, the extension's is %u.",
-						   layout_uint32(MILLRACE_REGION_VERSION_OFFSET), MILLRACE_LAYOUT_VERSION),
-				 errhint("Install the extension and the gateway of one release, then reconnect.")));
+		version_error(layout_uint32(MILLRACE_REGION_VERSION_OFFSET));
 	if (length != MILLRACE_REGION_LENGTH || layout_uint32(MILLRACE_REGION_LENGTH_OFFSET) != MILLRACE_REGION_LENGTH)
 		layout_error("layout.bin has a wrong length.");
 	INIT_CRC32C(crc);
@@ -234,6 +240,8 @@ file_map(int name_offset, size_t length, bool writable)
 static bool
 region_map(MillraceRegion *region)
 {
+	uint32_t	version;
+
 	region->lines = file_map(MILLRACE_REGION_LINES_NAME_OFFSET, region->lines_length, true);
 	if (region->lines == NULL)
 		return false;
@@ -246,8 +254,10 @@ region_map(MillraceRegion *region)
 
 	region->control = (MillraceControlLine *) (region->lines + layout_uint64(MILLRACE_REGION_CONTROL_OFFSET_OFFSET));
 	region->ready = (_Atomic uint64_t *) (region->lines + layout_uint64(MILLRACE_REGION_READY_OFFSET_OFFSET));
-	if (atomic_load(&region->control->version) != MILLRACE_LAYOUT_VERSION ||
-		region->control->magic != MILLRACE_CONTROL_MAGIC || region->control->generation != region->generation)
+	version = atomic_load(&region->control->version);
+	if (version != MILLRACE_LAYOUT_VERSION)
+		version_error(version);
+	if (region->control->magic != MILLRACE_CONTROL_MAGIC || region->control->generation != region->generation)
 		layout_error("The control line belongs to another region.");
 	return true;
 }

@@ -8,6 +8,7 @@
 #include "error_raise.h"
 #include "gateway_connect.h"
 #include "miscadmin.h"
+#include "payload_file.h"
 #include "region_attach.h"
 #include "request_wait.h"
 #include "settings.h"
@@ -16,7 +17,7 @@
 #include "storage/s_lock.h"
 
 #define MILLRACE_REQUEST_LIMIT 16	/* in flight of one backend: those of a batch and of what it calls */
-#define MILLRACE_RESEND_LIMIT 4 /* the gateway may lack the descriptor and the model, and be replaced */
+#define MILLRACE_RESEND_LIMIT 6 /* the gateway may lack the descriptor and the model, and be replaced meanwhile */
 #define MILLRACE_SPIN_BURST 16	/* looks between two readings of the clock */
 #define MILLRACE_SPIN_MISSES 2	/* in a row, before sleeping at once is the better bet */
 #define MILLRACE_SPIN_PAUSE 64	/* calls that then sleep at once, before the next try */
@@ -34,18 +35,39 @@ struct MillraceRequest
 	bool		taken;			/* its answer is being read */
 	bool		with_descriptor;	/* sent with the latest attempt */
 	bool		with_reference;
+	bool		has_payload;	/* its request is in a file */
+	char	   *answer;			/* its response, read from a file; NULL when it is in the slab */
 	MillraceMessage message;
 };
 
 static MillraceRequest requests[MILLRACE_REQUEST_LIMIT];
 
+/* Gives back the slot of a request, if it has one, and what it left in files */
+static void
+release_slot(MillraceRequest *request)
+{
+	if (request->slot != MILLRACE_SLOT_NONE)
+	{
+		if (request->has_payload)
+			millrace_payload_remove_request(request->slot, request->word);
+		if (request->answer == NULL && millrace_slot_done(request->slot, request->word) &&
+			millrace_region_slot(request->slot)->response_length > millrace_region.response_slab_length)
+			millrace_payload_remove_response(request->slot, request->word);
+		millrace_slot_release(request->slot, request->word);
+	}
+	request->slot = MILLRACE_SLOT_NONE;
+	request->has_payload = false;
+	request->taken = false;
+	if (request->answer != NULL)
+		pfree(request->answer);
+	request->answer = NULL;
+}
+
 /* Gives back what a request holds */
 void
 millrace_request_free(MillraceRequest *request)
 {
-	if (request->slot != MILLRACE_SLOT_NONE)
-		millrace_slot_release(request->slot, request->word);
-	request->slot = MILLRACE_SLOT_NONE;
+	release_slot(request);
 	request->used = false;
 }
 
@@ -93,15 +115,14 @@ millrace_request_init(void)
 	RegisterSubXactCallback(on_subtransaction_end, NULL);
 }
 
-/* Gives up the region; what was in flight in it is lost */
+/* Gives up the region; what was in flight in it is sent again when it is awaited, since asking changes nothing */
 static void
 disconnect(void)
 {
 	for (int i = 0; i < MILLRACE_REQUEST_LIMIT; i++)
 	{
-		if (requests[i].slot != MILLRACE_SLOT_NONE)
-			millrace_slot_release(requests[i].slot, requests[i].word);
-		requests[i].slot = MILLRACE_SLOT_NONE;
+		requests[i].given_up |= requests[i].slot != MILLRACE_SLOT_NONE;
+		release_slot(&requests[i]);
 	}
 	millrace_gateway_disconnect();
 }
@@ -145,16 +166,16 @@ millrace_request_room(void)
 	return room;
 }
 
-/* Raises for a request that no slab holds */
+/* Raises for a request that the gateway would not take */
 static void
 check_length(const MillraceMessage *message, size_t length)
 {
-	if (length > millrace_region.request_slab_length)
+	if (message->rows_length > MILLRACE_PAYLOAD_ROWS_LENGTH_LIMIT || length > MILLRACE_PAYLOAD_LENGTH_LIMIT)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("request to the gateway is too large"),
-				 errdetail("It has %zu bytes in %u rows, the limit is %u bytes.",
-						   length, message->row_count, millrace_region.request_slab_length)));
+				 errdetail("It has %u bytes in %u rows, the limit is %d bytes.",
+						   message->rows_length, message->row_count, MILLRACE_PAYLOAD_ROWS_LENGTH_LIMIT)));
 }
 
 /*
@@ -172,8 +193,7 @@ give_up_answered(const MillraceRequest *waiting)
 		if (request == waiting || !request->used || request->taken || request->slot == MILLRACE_SLOT_NONE ||
 			!millrace_slot_done(request->slot, request->word))
 			continue;
-		millrace_slot_release(request->slot, request->word);
-		request->slot = MILLRACE_SLOT_NONE;
+		release_slot(request);
 		request->given_up = true;
 	}
 }
@@ -202,12 +222,11 @@ claim_slot(MillraceRequest *request)
 	}
 }
 
-/* Writes the envelope into the slab of the claimed slot */
-static uint32
-write_envelope(const MillraceRequest *request)
+/* Writes the envelope */
+static void
+write_envelope(const MillraceRequest *request, char *slab)
 {
 	const MillraceMessage *message = &request->message;
-	char	   *slab = millrace_region_request(request->slot);
 	char	   *next = slab + MILLRACE_REQUEST_HEADER_LENGTH;
 	uint16		version = MILLRACE_ENVELOPE_VERSION;
 	uint16		flags = message->bulk ? MILLRACE_REQUEST_FLAG_BULK : 0;
@@ -232,7 +251,26 @@ write_envelope(const MillraceRequest *request)
 	next += reference_length;
 	if (message->rows_length > 0)
 		memcpy(next, message->rows, message->rows_length);
-	return (uint32) (next + message->rows_length - slab);
+}
+
+/* Writes the request where the gateway will read it. False when there is no place: the gateway has been replaced. */
+static bool
+write_request(MillraceRequest *request, size_t length)
+{
+	char	   *payload;
+
+	if (length <= millrace_region.request_slab_length)
+	{
+		write_envelope(request, millrace_region_request(request->slot));
+		return true;
+	}
+	request->has_payload = true;
+	payload = millrace_payload_create(request->slot, request->word, length);
+	if (payload == NULL)
+		return false;
+	write_envelope(request, payload);
+	millrace_payload_close(payload, length);
+	return true;
 }
 
 /* Spreads the bits of a number (the finalizer of splitmix64); never 0, which no trace id may be */
@@ -270,29 +308,49 @@ submit_slot(MillraceRequest *request, uint32 length)
 		millrace_doorbell_ring();
 }
 
+/* Raises because the gateway is gone */
+static void
+lost_error(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CANNOT_CONNECT_NOW),
+			 errmsg("the gateway was lost while it worked on a request"),
+			 errhint("Nothing was changed: ask again when the gateway has restarted.")));
+}
+
 /* Claims a slot, fills it and hands it over. Without waiting for a slot it returns false when none is free. */
 static bool
 send_request(MillraceRequest *request, bool wait_for_slot)
 {
 	const MillraceMessage *message = &request->message;
-	size_t		length;
 
-	ensure_connected(request->deadline_nanos);
-	if (message->descriptor != NULL && !millrace_gateway_knows_descriptor(message->descriptor_hash))
-		request->with_descriptor = true;
-	length = (size_t) MILLRACE_REQUEST_HEADER_LENGTH + message->rows_length +
-		(request->with_descriptor ? message->descriptor_length : 0) +
-		(request->with_reference ? message->reference_length : 0);
-	check_length(message, length);
-	if (wait_for_slot)
-		claim_slot(request);
-	else
-		request->slot = millrace_slot_claim(&request->word);
-	if (request->slot == MILLRACE_SLOT_NONE)
-		return false;
-	request->given_up = false;
-	submit_slot(request, write_envelope(request));
-	return true;
+	for (int i = 0; i < MILLRACE_RESEND_LIMIT; i++)
+	{
+		size_t		length;
+
+		ensure_connected(request->deadline_nanos);
+		if (message->descriptor != NULL && !millrace_gateway_knows_descriptor(message->descriptor_hash))
+			request->with_descriptor = true;
+		length = (size_t) MILLRACE_REQUEST_HEADER_LENGTH + message->rows_length +
+			(request->with_descriptor ? message->descriptor_length : 0) +
+			(request->with_reference ? message->reference_length : 0);
+		check_length(message, length);
+		if (wait_for_slot)
+			claim_slot(request);
+		else
+			request->slot = millrace_slot_claim(&request->word);
+		if (request->slot == MILLRACE_SLOT_NONE)
+			return false;
+		request->given_up = false;
+		if (write_request(request, length))
+		{
+			submit_slot(request, (uint32) length);
+			return true;
+		}
+		disconnect();
+	}
+	lost_error();
+	pg_unreachable();
 }
 
 /* A request of a message, not sent yet */
@@ -320,6 +378,8 @@ new_request(const MillraceMessage *message)
 	request->message = *message;
 	request->given_up = false;
 	request->taken = false;
+	request->has_payload = false;
+	request->answer = NULL;
 	return request;
 }
 
@@ -446,7 +506,10 @@ wait_until_done(MillraceRequest *request)
 	}
 }
 
-/* Waits for the answer; a request whose gateway was replaced is asked once more, since asking changes nothing */
+/*
+ * Waits for the answer. A request whose gateway was replaced, or will be while
+ * ml.restart_wait_ms lasts, is asked once more, since asking changes nothing.
+ */
 static void
 await_answer(MillraceRequest *request)
 {
@@ -457,20 +520,15 @@ await_answer(MillraceRequest *request)
 	}
 	if (request->slot != MILLRACE_SLOT_NONE && wait_until_done(request))
 		return;
-	if (request->slot != MILLRACE_SLOT_NONE && millrace_region_replaced())
+	if (request->slot != MILLRACE_SLOT_NONE && (millrace_restart_wait_ms > 0 || millrace_region_replaced()))
 	{
 		disconnect();
 		send_request(request, true);
 		if (wait_until_done(request))
 			return;
 	}
-	if (request->slot != MILLRACE_SLOT_NONE)
-		millrace_slot_release(request->slot, request->word);
-	request->slot = MILLRACE_SLOT_NONE;
-	ereport(ERROR,
-			(errcode(ERRCODE_CANNOT_CONNECT_NOW),
-			 errmsg("the gateway was lost while it worked on a request"),
-			 errhint("Nothing was changed: ask again when the gateway has restarted.")));
+	release_slot(request);
+	lost_error();
 }
 
 /* Takes the status and the response of an answered slot; every length read once and checked */
@@ -479,12 +537,27 @@ take_answer(MillraceRequest *request, MillraceAnswer *answer)
 {
 	const MillraceSlotLine *line = millrace_region_slot(request->slot);
 
-	request->taken = true;
 	answer->bytes = millrace_region_response(request->slot);
 	answer->length = *(const volatile uint32_t *) &line->response_length;
+	if (answer->length > MILLRACE_PAYLOAD_LENGTH_LIMIT)
+		millrace_error_malformed("The response is longer than any may be.");
 	if (answer->length > millrace_region.response_slab_length)
-		millrace_error_malformed("The response is longer than its slab.");
+	{
+		request->answer = millrace_payload_read(request->slot, request->word, answer->length);
+		if (request->answer == NULL)
+			lost_error();
+		answer->bytes = request->answer;
+	}
+	request->taken = true;
 	return *(const volatile uint32_t *) &line->status;
+}
+
+/* Whether a refused request had better be asked again: the gateway ends, and its successor is waited for */
+static bool
+awaits_successor(const MillraceRequest *request, uint32 status)
+{
+	return status == MILLRACE_ERROR_SHUTTING_DOWN && millrace_restart_wait_ms > 0 &&
+		millrace_now_nanos() < request->deadline_nanos;
 }
 
 /* Waits for the answer of a request, sending what the gateway lacks. Returns the status that the gateway gave. */
@@ -503,11 +576,11 @@ millrace_request_await(MillraceRequest *request, MillraceAnswer *answer)
 			request->with_descriptor = true;
 		else if (status == MILLRACE_ERROR_NEED_MODEL && request->message.reference != NULL && !request->with_reference)
 			request->with_reference = true;
+		else if (awaits_successor(request, status))
+			disconnect();
 		else
 			return status;
-		millrace_slot_release(request->slot, request->word);
-		request->slot = MILLRACE_SLOT_NONE;
-		request->taken = false;
+		release_slot(request);
 		send_request(request, true);
 	}
 	ereport(ERROR,

@@ -7,6 +7,7 @@ char	   *millrace_region_dir;
 int			millrace_spin_us;
 int			millrace_timeout_ms;
 int			millrace_heartbeat_ms;
+int			millrace_restart_wait_ms;
 int			millrace_on_error;
 
 static const struct config_enum_entry on_error_options[] = {
@@ -41,6 +42,12 @@ millrace_settings_define(void)
 							"0 takes the limit that the gateway publishes.",
 							&millrace_heartbeat_ms,
 							MILLRACE_HEARTBEAT_MS_DEFAULT, MILLRACE_HEARTBEAT_MS_MIN, MILLRACE_HEARTBEAT_MS_MAX,
+							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("ml.restart_wait_ms",
+							"Longest time to wait for a gateway that is not there, within ml.timeout_ms.",
+							"0 fails at once. With 30 seconds sessions outlast a restart of the gateway.",
+							&millrace_restart_wait_ms,
+							MILLRACE_RESTART_WAIT_MS_DEFAULT, MILLRACE_RESTART_WAIT_MS_MIN, MILLRACE_RESTART_WAIT_MS_MAX,
 							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomEnumVariable("ml.on_error",
 							 "What a prediction does with a row that cannot be scored: abort the statement or answer NULL.",

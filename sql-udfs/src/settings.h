@@ -16,6 +16,11 @@
 #define MILLRACE_HEARTBEAT_MS_DEFAULT 0
 #define MILLRACE_HEARTBEAT_MS_MAX 600000
 
+/* 0 fails at once */
+#define MILLRACE_RESTART_WAIT_MS_MIN 0
+#define MILLRACE_RESTART_WAIT_MS_DEFAULT 0
+#define MILLRACE_RESTART_WAIT_MS_MAX 3600000
+
 typedef enum MillraceOnError
 {
 	MILLRACE_ON_ERROR_ABORT,
@@ -26,6 +31,7 @@ extern char *millrace_region_dir;
 extern int	millrace_spin_us;
 extern int	millrace_timeout_ms;
 extern int	millrace_heartbeat_ms;
+extern int	millrace_restart_wait_ms;
 extern int	millrace_on_error;
 
 extern void millrace_settings_define(void);

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -36,6 +37,9 @@
 static pthread_t thread;
 static _Atomic bool running;
 static _Atomic bool mute;		/* takes requests and never answers */
+static _Atomic bool refusing;	/* says that it shuts down */
+static _Atomic bool lying;		/* gives its next answer a wrong length */
+static char directory[MAXPGPATH];
 static int	listening;
 static char *lines;
 static char *requests;
@@ -108,6 +112,34 @@ layout_make(void)
 	munmap(layout, MILLRACE_REGION_LENGTH);
 }
 
+/* The path of a payload of a slot's use */
+static void
+payload_path(char *path, const char *prefix, int slot, uint64_t word)
+{
+	snprintf(path, MAXPGPATH, "%s/%s%" PRIx64 "/%s%d-%016" PRIx64, directory, MILLRACE_PAYLOAD_DIRECTORY_PREFIX, GENERATION,
+			 prefix, slot, word & ~UINT64CONST(0xff));
+}
+
+/* Maps a payload, whose name goes: that of a request, or a new one of a response */
+static char *
+payload_map(const char *prefix, int slot, uint64_t word, size_t length)
+{
+	char		path[MAXPGPATH];
+	bool		response = strcmp(prefix, MILLRACE_PAYLOAD_RESPONSE_PREFIX) == 0;
+	int			file;
+	char	   *mapped;
+
+	payload_path(path, prefix, slot, word);
+	file = open(path, response ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, 0600);
+	if (file < 0 || (response && ftruncate(file, length) != 0))
+		return NULL;
+	mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	close(file);
+	if (!response)
+		unlink(path);
+	return mapped;
+}
+
 /* Writes the header of a response */
 static void
 header_make(char *response, int value_kind, uint32 row_count, uint64 model_key)
@@ -121,11 +153,8 @@ header_make(char *response, int value_kind, uint32 row_count, uint64 model_key)
 
 /* The bytes of the request; returns the length of the response */
 static uint32
-echo(const char *request, char *response)
+echo(const char *request, char *response, uint32 length)
 {
-	uint32		length;
-
-	memcpy(&length, request + MILLRACE_REQUEST_ROWS_LENGTH_OFFSET, sizeof(length));
 	header_make(response, MILLRACE_VALUE_BYTES, 1, 0);
 	put(response, MILLRACE_RESPONSE_HEADER_LENGTH, MILLRACE_ERROR_OK, 4);
 	put(response, MILLRACE_RESPONSE_HEADER_LENGTH + 4, length, 4);
@@ -166,22 +195,54 @@ note_tenant(const char *request)
 	atomic_store(&bulk_seen, (flags & MILLRACE_REQUEST_FLAG_BULK) != 0);
 }
 
+/* Echoes a request through a file if its answer does not fit the slab; returns the length of the response */
+static uint32
+echo_anywhere(const char *request, int slot, uint64_t word)
+{
+	uint32		length;
+	uint32		response_length;
+	char	   *response = responses + slot * SLAB_LENGTH;
+
+	memcpy(&length, request + MILLRACE_REQUEST_ROWS_LENGTH_OFFSET, sizeof(length));
+	response_length = MILLRACE_RESPONSE_HEADER_LENGTH + 8 + length;
+	if (response_length <= SLAB_LENGTH)
+		return echo(request, response, length);
+	response = payload_map(MILLRACE_PAYLOAD_RESPONSE_PREFIX, slot, word, response_length);
+	echo(request, response, length);
+	munmap(response, response_length);
+	return response_length;
+}
+
 /* Answers the request in a slot, if any, and rings for who sleeps */
 static void
 answer(int slot, int connection)
 {
 	MillraceSlotLine *line = (MillraceSlotLine *) (lines + slot * MILLRACE_SLOT_LENGTH);
-	const char *request = requests + slot * SLAB_LENGTH;
-	char	   *response = responses + slot * SLAB_LENGTH;
+	char	   *request = requests + slot * SLAB_LENGTH;
 	uint64_t	word = atomic_load(&line->state);
 	uint64_t	next = (word & ~UINT64CONST(0xff)) | MILLRACE_STATE_RUNNING;
 
 	if (MILLRACE_STATE_CODE(word) != MILLRACE_STATE_SUBMITTED || !atomic_compare_exchange_strong(&line->state, &word, next))
 		return;
-	if (line->kind == MILLRACE_KIND_FULL)
-		note_tenant(request);
-	line->response_length = line->kind == MILLRACE_KIND_FULL ? number_rows(request, response, line->model_key) : echo(request, response);
+	if (line->request_length > SLAB_LENGTH)
+		request = payload_map(MILLRACE_PAYLOAD_REQUEST_PREFIX, slot, word, line->request_length);
 	line->status = MILLRACE_ERROR_OK;
+	if (atomic_load(&refusing))
+	{
+		line->status = MILLRACE_ERROR_SHUTTING_DOWN;
+		line->response_length = 8;	/* an empty message and an empty hint */
+		memset(responses + slot * SLAB_LENGTH, 0, 8);
+	}
+	else if (line->kind == MILLRACE_KIND_FULL)
+	{
+		note_tenant(request);
+		line->response_length = number_rows(request, responses + slot * SLAB_LENGTH, line->model_key);
+	}
+	else
+		line->response_length = echo_anywhere(request, slot, word);
+	line->response_length += atomic_exchange(&lying, false) ? 1 : 0;
+	if (line->request_length > SLAB_LENGTH)
+		munmap(request, line->request_length);
 	word = next;
 	if (atomic_compare_exchange_strong(&line->state, &word, (next & ~UINT64CONST(0xff)) | MILLRACE_STATE_DONE))
 	{
@@ -236,7 +297,12 @@ gateway_start(PG_FUNCTION_ARGS)
 	sigset_t	all;
 	sigset_t	prior;
 	int			failure;
+	char		payloads[MAXPGPATH];
 
+	strlcpy(directory, millrace_region_dir, sizeof(directory));
+	snprintf(payloads, sizeof(payloads), "%s/%s%" PRIx64, directory, MILLRACE_PAYLOAD_DIRECTORY_PREFIX, GENERATION);
+	if (mkdir(payloads, 0700) != 0)
+		elog(ERROR, "could not make directory \"%s\": %m", payloads);
 	lines = file_make("lines", LINES_LENGTH);
 	requests = file_make("requests", SLABS_LENGTH);
 	responses = file_make("responses", SLABS_LENGTH);
@@ -292,6 +358,36 @@ gateway_stop(PG_FUNCTION_ARGS)
 	munmap(lines, LINES_LENGTH);
 	munmap(requests, SLABS_LENGTH);
 	munmap(responses, SLABS_LENGTH);
+	PG_RETURN_VOID();
+}
+
+/* gateway_lie(): the next answer has another length than its slot says */
+PG_FUNCTION_INFO_V1(gateway_lie);
+Datum
+gateway_lie(PG_FUNCTION_ARGS)
+{
+	atomic_store(&lying, true);
+	PG_RETURN_VOID();
+}
+
+/* gateway_refuse(refuse): requests are answered with SHUTTING_DOWN, and the control line says so */
+PG_FUNCTION_INFO_V1(gateway_refuse);
+Datum
+gateway_refuse(PG_FUNCTION_ARGS)
+{
+	atomic_store(&refusing, PG_GETARG_BOOL(0));
+	PG_RETURN_VOID();
+}
+
+/* gateway_state(state, version): what the control line says */
+PG_FUNCTION_INFO_V1(gateway_state);
+Datum
+gateway_state(PG_FUNCTION_ARGS)
+{
+	MillraceControlLine *control = (MillraceControlLine *) (lines + CONTROL_OFFSET);
+
+	atomic_store(&control->state, PG_GETARG_INT32(0));
+	atomic_store(&control->version, PG_GETARG_INT32(1));
 	PG_RETURN_VOID();
 }
 

@@ -26,6 +26,7 @@ public final class Gateway implements AutoCloseable {
     private final GatewayConfig config;
     private final GatewayMetrics metrics;
     private final ModelStore store;
+    private final RegistryResidents residents;
     private final ModelCache models;
     private final Pipeline pipeline;
     private final Region region;
@@ -40,17 +41,24 @@ public final class Gateway implements AutoCloseable {
         this.metrics = new GatewayMetrics();
         long modelBytes =
                 ModelCache.budgetBytes(config.cacheBytes(), Runtime.getRuntime().maxMemory());
+        this.residents =
+                RegistryResidents.open(config.cacheDirectory(), config.region().directory());
         this.models = new ModelCache(
-                new PackageLoader(store, config.cacheDirectory(), modelBytes, config.queueRows()), modelBytes, metrics);
+                new PackageLoader(store, config.cacheDirectory(), modelBytes, config.queueRows()),
+                modelBytes,
+                metrics,
+                residents);
         this.pipeline = new Pipeline(config.pipeline(), models, metrics, this::status, System::nanoTime);
-        this.connector = new SharedMemoryConnector(region, pipeline, config.spinNanos());
+        this.connector = new SharedMemoryConnector(region, pipeline, config.spinNanos(), config.payloadBytes());
         register();
         // Seconds that the first load would take otherwise.
         Engines.preload();
         this.metricsPort = metrics.serve(config.metricsHost(), config.metricsPort());
+        // Before backends see the gateway: the first request after a restart finds its model.
+        models.restore(config.warm());
         connector.start();
         pipeline.failure().thenAccept(connector::abort);
-        this.heartbeat = new Heartbeat(region, config.heartbeat(), connector::isAlive);
+        this.heartbeat = new Heartbeat(region, config.heartbeat(), connector::isAlive, models::recordUse);
         log.info(
                 "gateway serves: directory={}, metrics=http://{}:{}/metrics, modelBytes={}, version={}",
                 config.region().directory(),
@@ -93,6 +101,10 @@ public final class Gateway implements AutoCloseable {
         metrics.gauge("millrace_models_bytes", "Memory of the models.", models::residentBytes);
         metrics.secondsGauge("millrace_heartbeat_age_seconds", "Age of the heartbeat.", region::heartbeatAgeNanos);
         metrics.gauge("millrace_connections", "Connected database sessions.", region.doorbell()::connectionCount);
+        metrics.gauge(
+                "millrace_payload_bytes",
+                "Memory of requests and responses that do not fit their slabs.",
+                connector::payloadBytes);
         metrics.gauge(
                 "millrace_slots_used",
                 "Slots of the region in use.",
@@ -147,6 +159,7 @@ public final class Gateway implements AutoCloseable {
         connector.close();
         pipeline.close();
         models.close();
+        residents.close();
         store.close();
         metrics.close();
         // Unmapping under a thread that still works on a slot would crash the process.

@@ -4,6 +4,7 @@ import io.millrace.contract.ConfigFile;
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.envelope.RequestLimits;
+import io.millrace.contract.layout.PayloadLayout;
 import io.millrace.gateway.core.PipelineConfig;
 import io.millrace.region.RegionConfig;
 import java.nio.file.Path;
@@ -20,6 +21,8 @@ import java.util.concurrent.TimeUnit;
  * @param cacheBytes memory of all resident models; the heap may allow less
  * @param queueRows rows that may wait for one model, those of large jobs apart
  * @param spinNanos how long the dispatcher waits awake for the next request of a lone session
+ * @param payloadBytes memory of requests and responses in flight that do not fit their slabs
+ * @param warm how long the start may wait for the models of the last run
  * @param drain how long requests in flight may take at shutdown
  */
 public record GatewayConfig(
@@ -32,6 +35,8 @@ public record GatewayConfig(
         long cacheBytes,
         int queueRows,
         long spinNanos,
+        long payloadBytes,
+        Duration warm,
         Duration drain) {
 
     /**
@@ -68,6 +73,8 @@ public record GatewayConfig(
                 file.longValue("cache-bytes", 201_326_592, 1 << 20, Long.MAX_VALUE),
                 file.integer("queue-rows", 65_536, 1, 1 << 24),
                 TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 50, 0, 1_000)),
+                file.longValue("payload-bytes", 268_435_456, 2L * PayloadLayout.LENGTH_LIMIT, 1L << 40),
+                Duration.ofMillis(file.longValue("warm-millis", 30_000, 0, 600_000)),
                 Duration.ofMillis(file.longValue("drain-millis", 10_000, 0, 600_000)));
         file.rejectUnknownKeys();
         return config;

@@ -12,6 +12,7 @@ final class Heartbeat implements AutoCloseable {
 
     private final Region region;
     private final BooleanSupplier healthy;
+    private final Runnable chore;
     private final long intervalMillis;
     private final Thread thread;
     private boolean stopping;
@@ -20,10 +21,12 @@ final class Heartbeat implements AutoCloseable {
      * Begins to beat.
      *
      * @param healthy when it says no, the heartbeat ages and backends stop waiting
+     * @param chore short work to do now and then
      */
-    Heartbeat(Region region, Duration interval, BooleanSupplier healthy) {
+    Heartbeat(Region region, Duration interval, BooleanSupplier healthy, Runnable chore) {
         this.region = region;
         this.healthy = healthy;
+        this.chore = chore;
         this.intervalMillis = interval.toMillis();
         this.thread = new Thread(this::run, "heartbeat");
         thread.setDaemon(true);
@@ -36,7 +39,8 @@ final class Heartbeat implements AutoCloseable {
                 if (healthy.getAsBoolean()) {
                     region.beat();
                 }
-                sweep();
+                quietly("slots of dead owners cannot be looked for", region.sweeper()::sweep);
+                quietly("use of the models cannot be recorded", chore);
                 wait(intervalMillis);
             }
         } catch (InterruptedException e) {
@@ -44,12 +48,12 @@ final class Heartbeat implements AutoCloseable {
         }
     }
 
-    /** A sweep that fails must not end the heartbeat: that would look like a dead gateway. */
-    private void sweep() {
+    /** What fails here must not end the heartbeat: that would look like a dead gateway. */
+    private static void quietly(String failure, Runnable work) {
         try {
-            region.sweeper().sweep();
+            work.run();
         } catch (RuntimeException e) {
-            log.error("slots of dead owners cannot be looked for", e);
+            log.error(failure, e);
         }
     }
 

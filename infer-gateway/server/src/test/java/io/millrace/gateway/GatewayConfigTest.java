@@ -30,6 +30,8 @@ class GatewayConfigTest {
         assertThat(config.pipeline().batchRowsMax()).isEqualTo(512);
         assertThat(config.pipeline().inlineNanos()).isEqualTo(250_000);
         assertThat(config.spinNanos()).isEqualTo(50_000);
+        assertThat(config.payloadBytes()).isEqualTo(268_435_456);
+        assertThat(config.warm()).isEqualTo(Duration.ofSeconds(30));
         assertThat(config.pipeline().limits().isEmpty()).isTrue();
         assertThat(config.pipeline().limits().waits()).isFalse();
         assertThat(config.pipeline().queueFullWaits()).isFalse();

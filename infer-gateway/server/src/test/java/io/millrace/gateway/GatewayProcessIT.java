@@ -4,18 +4,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.millrace.contract.Column;
 import io.millrace.contract.ErrorCode;
+import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.layout.ControlLayout;
 import io.millrace.contract.layout.RegionLayout;
 import io.millrace.contract.layout.RequestKind;
+import io.millrace.engine.TestingModels;
+import io.millrace.engine.TestingModels.TestingPackage;
 import io.millrace.region.TestingBackend;
 import io.millrace.region.TestingDirectory;
+import io.millrace.store.ModelStore;
+import io.millrace.store.StoreConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -178,5 +186,57 @@ class GatewayProcessIT {
                 .contains("gateway cannot start: configuration value is required: file="
                         + directory.path().resolve("gateway.properties") + ", key=cache-directory");
         assertThat(region().resolve(RegionLayout.FILE_NAME)).doesNotExist();
+    }
+
+    @Test
+    void aRestartedGatewayHasItsModelsBeforeItServesAndForgetsTheBroken() throws Exception {
+        TestingPackage local = TestingModels.regression(directory.path().resolve("package-1"), 1);
+        TestingPackage other = TestingModels.regression(directory.path().resolve("package-2"), 2);
+        ModelReference kept = publish(local, 1);
+        ModelReference broken = publish(other, 2);
+        Process first = startServing();
+        try (TestingClient client = new TestingClient(region())) {
+            assertThat(client.load(kept).status()).isEqualTo(ErrorCode.OK);
+            assertThat(client.load(broken).status()).isEqualTo(ErrorCode.OK);
+        }
+        first.destroyForcibly().waitFor();
+        for (Path root :
+                List.of(directory.path().resolve("store"), directory.path().resolve("cache"))) {
+            removeFilesNaming(root, broken);
+        }
+        startServing();
+        assertThat(Files.readString(log(1)))
+                .contains("models of the last run are in memory: models=1, known=2")
+                .contains("model of the last run cannot be loaded and is forgotten: modelId=2, project=testing");
+        try (TestingClient client = new TestingClient(region())) {
+            List<Column> columns = local.fitted().inputs().columns();
+            TestingClient.Answer answer =
+                    client.send(RequestKind.PREDICT, kept, columns, local.testRows(), true, false);
+            assertThat(answer.status()).as(answer.message()).isEqualTo(ErrorCode.OK);
+        }
+        processes.get(1).destroyForcibly().waitFor();
+        startServing();
+        assertThat(Files.readString(log(2))).contains("models of the last run are in memory: models=1, known=1");
+    }
+
+    private ModelReference publish(TestingPackage local, long modelId) throws IOException {
+        try (ModelStore store = new ModelStore(new StoreConfig(
+                "fs", Map.of("root", directory.path().resolve("store").toString())))) {
+            String uri = store.publish(ModelStore.directory("testing", 1, modelId, 1), local.directory());
+            return new ModelReference(modelId, "testing", "testing", uri, local.manifestSha256(), 1);
+        }
+    }
+
+    /** Damages a package wherever its files are. */
+    private static void removeFilesNaming(Path root, ModelReference reference) throws IOException {
+        String storeDirectory = reference.uri().substring(reference.uri().lastIndexOf('/') + 1);
+        try (Stream<Path> files = Files.walk(root)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                String path = file.toString();
+                if (path.contains(storeDirectory) || path.contains(reference.sha256())) {
+                    Files.delete(file);
+                }
+            }
+        }
     }
 }

@@ -12,6 +12,7 @@ import io.millrace.contract.envelope.DescriptorParser;
 import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.envelope.RowEncoder;
 import io.millrace.contract.fitted.BoundTransform;
+import io.millrace.contract.layout.PayloadLayout;
 import io.millrace.contract.layout.RequestKind;
 import io.millrace.contract.layout.RequestLayout;
 import io.millrace.contract.layout.SlotLayout;
@@ -19,6 +20,7 @@ import io.millrace.engine.Engines;
 import io.millrace.engine.TestingModels;
 import io.millrace.engine.TestingModels.TestingPackage;
 import io.millrace.engine.TestingRow;
+import io.millrace.region.TestingBackend;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -40,6 +42,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -387,15 +390,68 @@ class GatewayTest {
     }
 
     @Test
-    void anEchoThatOutgrowsItsAnswerIsRefused() throws IOException {
-        byte[] fits = new byte[SlotLayout.SLAB_LENGTH - RequestLayout.HEADER_LENGTH];
-        assertThat(client.call(RequestKind.ECHO, fits).status()).isEqualTo(ErrorCode.OK);
-        int slotIndex = client.backend().claim();
-        client.backend()
-                .submit(slotIndex, RequestKind.ECHO.code(), 0, SlotLayout.SLAB_LENGTH + 1, TestingClient.TIMEOUT);
-        client.backend().awaitDone(slotIndex, TestingClient.TIMEOUT);
-        assertThat(client.backend().status(slotIndex)).isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE.code());
-        client.backend().free(slotIndex);
+    void whatDoesNotFitASlabGoesThroughAFileBothWays() throws IOException {
+        int header = RequestLayout.HEADER_LENGTH;
+        for (int length : new int[] {
+            SlotLayout.SLAB_LENGTH - header - 1,
+            SlotLayout.SLAB_LENGTH - header,
+            SlotLayout.SLAB_LENGTH - header + 1,
+            1 << 24,
+            PayloadLayout.ROWS_LENGTH_LIMIT
+        }) {
+            byte[] payload = new byte[length];
+            Arrays.fill(payload, (byte) 'x');
+            TestingClient.Answer answer = client.call(RequestKind.ECHO, payload);
+            assertThat(answer.status()).as(answer.message()).isEqualTo(ErrorCode.OK);
+            String echoed = answer.rows().get(0).text();
+            assertThat(echoed.length()).isEqualTo(length);
+            assertThat(echoed.chars().allMatch(c -> c == 'x')).isTrue();
+            assertNoPayloads();
+        }
+    }
+
+    private static void assertNoPayloads() throws IOException {
+        assertThat(metric("millrace_payload_bytes")).isZero();
+        try (Stream<Path> files = Files.walk(testing.regionDirectory())) {
+            assertThat(files.filter(Files::isRegularFile).map(Path::toString))
+                    .noneMatch(file -> file.contains(PayloadLayout.DIRECTORY_PREFIX));
+        }
+    }
+
+    @Test
+    void predictsMoreRowsThanASlabHolds() throws IOException {
+        int copies = 60_000 / TestingModels.TEST_ROWS;
+        List<TestingRow> rows = new ArrayList<>();
+        for (int copy = 0; copy < copies; copy++) {
+            rows.addAll(binary.testRows());
+        }
+        TestingClient.Answer answer = ask(RequestKind.FULL, binaryReference, binary, rows);
+        assertThat(answer.status()).as(answer.message()).isEqualTo(ErrorCode.OK);
+        assertThat(answer.rows()).hasSize(rows.size());
+        for (int row = 0; row < rows.size(); row++) {
+            double expected =
+                    binary.testScores().get(row % TestingModels.TEST_ROWS).get(0);
+            assertThat(answer.rows().get(row).scalar()).isCloseTo(expected, within(TOLERANCE));
+        }
+        assertNoPayloads();
+    }
+
+    @Test
+    void aRequestThatIsTooLongOrHasNoFileIsRefused() throws IOException {
+        assertThat(statusOf(PayloadLayout.LENGTH_LIMIT + 1)).isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE);
+        assertThat(statusOf(-1)).isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE);
+        assertThat(statusOf(SlotLayout.SLAB_LENGTH + 1)).isEqualTo(ErrorCode.IO_FAILED);
+        assertNoPayloads();
+    }
+
+    private ErrorCode statusOf(int requestLength) throws IOException {
+        TestingBackend backend = client.backend();
+        int slotIndex = backend.claim();
+        backend.submit(slotIndex, RequestKind.ECHO.code(), 0, requestLength, TestingClient.TIMEOUT);
+        backend.awaitDone(slotIndex, TestingClient.TIMEOUT);
+        ErrorCode status = ErrorCode.of(backend.status(slotIndex));
+        backend.free(slotIndex);
+        return status;
     }
 
     @Test

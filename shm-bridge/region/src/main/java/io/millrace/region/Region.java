@@ -22,6 +22,7 @@ public final class Region implements AutoCloseable {
     private final RegionLayout layout;
     private final ControlLine control;
     private final SlotTable slots;
+    private final PayloadFiles payloads;
     private final Doorbell doorbell;
     private final Sweeper sweeper;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -33,8 +34,9 @@ public final class Region implements AutoCloseable {
         this.layout = maps.layout(generation, config.heartbeatLimit().toNanos());
         this.control = new ControlLine(maps.controlAddress(), generation);
         this.slots = new SlotTable(maps);
+        this.payloads = new PayloadFiles(files, slots, generation);
         this.doorbell = new Doorbell(files.resolve(RegionFiles.SOCKET_NAME), slots, control, generation);
-        this.sweeper = new Sweeper(slots, doorbell, probe);
+        this.sweeper = new Sweeper(slots, payloads, doorbell, probe);
         files.share(files.resolve(RegionFiles.SOCKET_NAME));
     }
 
@@ -100,6 +102,10 @@ public final class Region implements AutoCloseable {
 
     public SlotTable slots() {
         return slots;
+    }
+
+    public PayloadFiles payloads() {
+        return payloads;
     }
 
     public Doorbell doorbell() {

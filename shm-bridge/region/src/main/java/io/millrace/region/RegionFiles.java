@@ -1,10 +1,12 @@
 package io.millrace.region;
 
+import io.millrace.contract.layout.PayloadLayout;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,11 +23,17 @@ final class RegionFiles implements AutoCloseable {
     static final String SOCKET_NAME = "gateway.sock";
 
     private static final int DIRECTORY_MODE = 02750;
+    private static final int SHARED_DIRECTORY_MODE = 02770;
     private static final int SHARED_MODE = 0660;
     private static final int READABLE_MODE = 0640;
 
     /** All that a dead generation can leave behind. */
     private static final String DEAD_FILES = "{lines-*,req-*,resp-*,layout.bin*," + SOCKET_NAME + "}";
+
+    private static final String DEAD_DIRECTORIES = PayloadLayout.DIRECTORY_PREFIX + "*";
+
+    /** Times that a directory is emptied again because a backend of a dead generation still makes files in it. */
+    private static final int REMOVALS_MAX = 10;
 
     private final Path directory;
     private final @Nullable GroupPrincipal group;
@@ -109,6 +117,29 @@ final class RegionFiles implements AutoCloseable {
                 Files.deleteIfExists(file);
             }
         }
+        try (DirectoryStream<Path> dead = Files.newDirectoryStream(directory, DEAD_DIRECTORIES)) {
+            for (Path payloads : dead) {
+                removeDirectory(payloads);
+            }
+        }
+    }
+
+    private static void removeDirectory(Path payloads) throws IOException {
+        for (int removal = 1; ; removal++) {
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(payloads)) {
+                for (Path file : files) {
+                    Files.deleteIfExists(file);
+                }
+            }
+            try {
+                Files.deleteIfExists(payloads);
+                return;
+            } catch (DirectoryNotEmptyException e) {
+                if (removal == REMOVALS_MAX) {
+                    throw e;
+                }
+            }
+        }
     }
 
     Path resolve(String name) {
@@ -118,6 +149,11 @@ final class RegionFiles implements AutoCloseable {
     /** For files that backends write: lines, request slabs, the socket. */
     void share(Path file) throws IOException {
         assign(file, group, SHARED_MODE);
+    }
+
+    /** For the directory in which backends make files. */
+    void shareDirectory(Path payloads) throws IOException {
+        assign(payloads, group, SHARED_DIRECTORY_MODE);
     }
 
     /** For files that backends only read: response slabs and the layout. */

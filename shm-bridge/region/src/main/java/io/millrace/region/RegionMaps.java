@@ -42,9 +42,7 @@ final class RegionMaps implements AutoCloseable {
     private static final int MADVISE_REMOVE = 9;
 
     static {
-        // Before the first Chronicle class loads: it would report its use over the network and print a banner.
-        System.setProperty("chronicle.analytics.disable", "true");
-        System.setProperty("chronicle.announcer.disable", "true");
+        ChronicleSettings.apply();
     }
 
     private final ChronicleMap<Integer, LineValue> lines;

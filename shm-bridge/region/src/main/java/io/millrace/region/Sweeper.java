@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * sweeps, which also keeps the sweeper from reading the fields of a slot that was claimed a moment ago and still holds
  * its previous owner's connection id and start time.
  */
-/** Frees slots of dead owners. Threads: one caller. */
+/** Frees slots of dead owners and removes payloads that nobody will read. Threads: one caller. */
 public final class Sweeper {
     private static final Logger log = LoggerFactory.getLogger(Sweeper.class);
 
@@ -23,20 +23,22 @@ public final class Sweeper {
     }
 
     private final SlotTable slots;
+    private final PayloadFiles payloads;
     private final Connections connections;
     private final OwnerProbe probe;
     private final long[] lastWords;
     private long reclaimedCount;
 
-    Sweeper(SlotTable slots, Connections connections, OwnerProbe probe) {
+    Sweeper(SlotTable slots, PayloadFiles payloads, Connections connections, OwnerProbe probe) {
         this.slots = slots;
+        this.payloads = payloads;
         this.connections = connections;
         this.probe = probe;
         this.lastWords = new long[slots.slotCount()];
     }
 
     /**
-     * Looks at every slot once.
+     * Looks at every slot once, and at the payloads they left.
      *
      * @return how many slots it took from dead owners
      */
@@ -51,6 +53,7 @@ public final class Sweeper {
             }
         }
         reclaimedCount += reclaimed;
+        payloads.sweep();
         return reclaimed;
     }
 

@@ -11,10 +11,12 @@ class RegionArchitectureTest {
             .importUrl(Region.class.getProtectionDomain().getCodeSource().getLocation());
 
     @Test
-    void mapsAreKnownInOnePlaceOnly() {
+    void mapsAreKnownInTwoPlacesOnly() {
         noClasses()
                 .that()
                 .doNotHaveSimpleName("RegionMaps")
+                .and()
+                .doNotHaveSimpleName("Registry")
                 .and()
                 .doNotHaveSimpleName("Value")
                 .and()

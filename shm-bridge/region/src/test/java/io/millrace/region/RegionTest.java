@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.millrace.contract.layout.ControlLayout;
+import io.millrace.contract.layout.PayloadLayout;
 import io.millrace.contract.layout.RegionLayout;
 import io.millrace.contract.layout.RequestKind;
 import io.millrace.contract.layout.SlotLayout;
@@ -14,7 +15,9 @@ import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
@@ -65,7 +68,7 @@ class RegionTest {
     void isInvisibleUntilServedAndGoneWhenClosed() throws IOException {
         assertThat(directory.path().resolve(RegionLayout.FILE_NAME)).doesNotExist();
         region.serve();
-        assertThat(names(directory.path())).hasSize(6).contains("layout.bin", "gateway.sock", "gateway.lock");
+        assertThat(names(directory.path())).hasSize(7).contains("layout.bin", "gateway.sock", "gateway.lock");
         region.close();
         assertThat(names(directory.path())).containsExactly("gateway.lock");
     }
@@ -76,6 +79,8 @@ class RegionTest {
         RegionLayout layout = region.layout();
         Path path = directory.path();
         assertThat((int) Files.getAttribute(path, "unix:mode") & 07777).isEqualTo(02750);
+        Path payloads = path.resolve(PayloadLayout.directoryName(layout.generation()));
+        assertThat((int) Files.getAttribute(payloads, "unix:mode") & 07777).isEqualTo(02770);
         assertThat(mode(path.resolve(layout.linesName()))).isEqualTo("rw-rw----");
         assertThat(mode(path.resolve(layout.requestName()))).isEqualTo("rw-rw----");
         assertThat(mode(path.resolve(layout.responseName()))).isEqualTo("rw-r-----");
@@ -100,11 +105,16 @@ class RegionTest {
     @Test
     void removesWhatADeadGatewayLeft() throws IOException {
         region.close();
-        for (String name : List.of("lines-1.cm3", "req-1.cm3", "resp-1.cm3", "layout.bin", "gateway.sock")) {
+        // All that a gateway makes, in its order: it may have died after each.
+        for (String name :
+                List.of("lines-1.cm3", "req-1.cm3", "resp-1.cm3", "gateway.sock", "layout.bin.tmp", "layout.bin")) {
             Files.writeString(directory.path().resolve(name), "dead");
+            Path payloads = Files.createDirectories(directory.path().resolve("payload-1"));
+            Files.writeString(payloads.resolve("req-7-0000000100001000"), "dead");
+            RegionFiles.acquire(directory.path(), Optional.empty()).close();
+            assertThat(names(directory.path())).as(name).containsExactly("gateway.lock");
         }
         region = Region.create(RegionConfig.of(directory.path()));
-        assertThat(names(directory.path())).hasSize(5).doesNotContain("lines-1.cm3", "layout.bin");
     }
 
     @Test
@@ -220,19 +230,80 @@ class RegionTest {
     }
 
     @Test
-    void answersEveryPayloadLengthOfASlab() throws IOException {
+    void answersEveryPayloadLength() throws IOException {
         try (TestingDispatcher dispatcher = new TestingDispatcher(region, 0)) {
             region.serve();
             try (TestingBackend backend = TestingBackend.attach(directory.path())) {
                 Random random = new Random(42);
-                for (int length : new int[] {0, 1, 7, 4096, SlotLayout.SLAB_LENGTH - 1, SlotLayout.SLAB_LENGTH}) {
+                for (int length : new int[] {
+                    0,
+                    1,
+                    7,
+                    4096,
+                    SlotLayout.SLAB_LENGTH - 1,
+                    SlotLayout.SLAB_LENGTH,
+                    SlotLayout.SLAB_LENGTH + 1,
+                    1 << 24
+                }) {
                     byte[] request = new byte[length];
                     random.nextBytes(request);
                     TestingBackend.Answer answer = backend.call(RequestKind.ECHO, 0, request, TIMEOUT);
                     assertThat(answer.status()).isZero();
                     assertThat(answer.response()).isEqualTo(request);
+                    assertThat(region.payloads().count()).isZero();
                 }
             }
+            assertThat(dispatcher).isNotNull();
+        }
+        region.slots().census().validate();
+        assertThat(region.slots().census().usedCount()).isZero();
+    }
+
+    @Test
+    void aPayloadOfAnotherLengthOrKindIsRefusedAndRemoved() throws IOException {
+        region.serve();
+        PayloadFiles payloads = region.payloads();
+        try (TestingDispatcher dispatcher = new TestingDispatcher(region, 0);
+                TestingBackend backend = TestingBackend.attach(directory.path())) {
+            int slotIndex = backend.claim();
+            long word = backend.stateWord(slotIndex);
+            assertThatThrownBy(() -> payloads.openRequest(slotIndex, word, 9)).isInstanceOf(NoSuchFileException.class);
+            backend.writePayload(slotIndex, new byte[10]);
+            assertThatThrownBy(() -> payloads.openRequest(slotIndex, word, 9))
+                    .hasMessage("payload must have the length its slot says: fileLength=10, length=9");
+            Path secret = Files.write(directory.path().resolve("secret"), new byte[9]);
+            Files.createSymbolicLink(backend.requestPayload(slotIndex), secret);
+            assertThatThrownBy(() -> payloads.openRequest(slotIndex, word, 9)).isInstanceOf(IOException.class);
+            assertThat(secret).exists();
+            assertThat(payloads.count()).isZero();
+            payloads.writeResponse(slotIndex, word, ByteBuffer.allocate(5));
+            assertThatThrownBy(() -> payloads.writeResponse(slotIndex, word, ByteBuffer.allocate(5)))
+                    .isInstanceOf(FileAlreadyExistsException.class);
+            backend.cancel(slotIndex);
+            assertThat(dispatcher).isNotNull();
+        }
+    }
+
+    @Test
+    void payloadsAreSweptWhenTheirUseOfTheSlotHasEnded() throws IOException {
+        region.serve();
+        PayloadFiles payloads = region.payloads();
+        try (TestingDispatcher dispatcher = new TestingDispatcher(region, 0);
+                TestingBackend backend = TestingBackend.attach(directory.path())) {
+            int slotIndex = backend.claim();
+            long word = backend.stateWord(slotIndex);
+            backend.writePayload(slotIndex, new byte[10]);
+            payloads.writeResponse(slotIndex, word, ByteBuffer.allocate(5));
+            Path stray = Files.createFile(backend.requestPayload(slotIndex).resolveSibling("req-999-0000000000000000"));
+            assertThat(payloads.sweep()).isEqualTo(1);
+            assertThat(stray).doesNotExist();
+            assertThat(payloads.count()).isEqualTo(2);
+            // Once its owner gave up nobody reads them, whoever uses the slot next.
+            backend.cancel(slotIndex);
+            assertThat(backend.claim()).isEqualTo(slotIndex);
+            region.sweeper().sweep();
+            assertThat(payloads.count()).isZero();
+            backend.cancel(slotIndex);
             assertThat(dispatcher).isNotNull();
         }
     }

@@ -2,11 +2,13 @@ package io.millrace.region;
 
 import io.millrace.contract.layout.ControlLayout;
 import io.millrace.contract.layout.DoorbellLayout;
+import io.millrace.contract.layout.PayloadLayout;
 import io.millrace.contract.layout.RegionLayout;
 import io.millrace.contract.layout.RequestKind;
 import io.millrace.contract.layout.SlotLayout;
 import io.millrace.contract.layout.SlotState;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.net.StandardProtocolFamily;
@@ -33,6 +35,7 @@ public final class TestingBackend implements AutoCloseable {
     private static final VarHandle INTS = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
     private final RegionLayout layout;
+    private final Path payloads;
     private final ByteBuffer lines;
     private final ByteBuffer requests;
     private final ByteBuffer responses;
@@ -47,6 +50,7 @@ public final class TestingBackend implements AutoCloseable {
         this.pid = pid;
         this.startTicks = ProcessTable.startTicks(pid);
         layout = RegionLayout.decode(Files.readAllBytes(directory.resolve(RegionLayout.FILE_NAME)));
+        payloads = directory.resolve(PayloadLayout.directoryName(layout.generation()));
         lines = map(directory.resolve(layout.linesName()), FileChannel.MapMode.READ_WRITE);
         requests = map(directory.resolve(layout.requestName()), FileChannel.MapMode.READ_WRITE);
         responses = map(directory.resolve(layout.responseName()), FileChannel.MapMode.READ_ONLY);
@@ -153,8 +157,26 @@ public final class TestingBackend implements AutoCloseable {
 
     /** Fills a claimed slot and moves it to SUBMITTED; rings if the gateway sleeps. */
     public void submit(int slotIndex, int kind, long modelKey, byte[] request, Duration timeout) {
-        requests.put(Math.toIntExact(layout.slots().get(slotIndex).request()), request);
+        if (request.length <= SlotLayout.SLAB_LENGTH) {
+            requests.put(Math.toIntExact(layout.slots().get(slotIndex).request()), request);
+        } else {
+            writePayload(slotIndex, request);
+        }
         submit(slotIndex, kind, modelKey, request.length, timeout);
+    }
+
+    /** Where the request of a slot's use is when it does not fit its slab. */
+    public Path requestPayload(int slotIndex) {
+        return payloads.resolve(PayloadLayout.requestName(slotIndex, stateWord(slotIndex)));
+    }
+
+    /** Makes the file of a request that does not fit its slab. */
+    public void writePayload(int slotIndex, byte[] request) {
+        try {
+            Files.write(requestPayload(slotIndex), request, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** As above, with a request length of one's own. */
@@ -239,9 +261,23 @@ public final class TestingBackend implements AutoCloseable {
 
     /** Response of a DONE slot. */
     public byte[] response(int slotIndex) {
+        if (responseLength(slotIndex) > SlotLayout.SLAB_LENGTH) {
+            return readPayload(slotIndex);
+        }
         byte[] response = new byte[responseLength(slotIndex)];
         responses.get(Math.toIntExact(layout.slots().get(slotIndex).response()), response);
         return response;
+    }
+
+    private byte[] readPayload(int slotIndex) {
+        Path file = payloads.resolve(PayloadLayout.responseName(slotIndex, stateWord(slotIndex)));
+        try {
+            byte[] response = Files.readAllBytes(file);
+            Files.delete(file);
+            return response;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** DONE to FREE. */

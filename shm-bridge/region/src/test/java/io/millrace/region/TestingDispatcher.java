@@ -1,7 +1,9 @@
 package io.millrace.region;
 
+import io.millrace.contract.layout.SlotLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 
 /** A gateway of one thread that copies each request into its response after an optional pause. */
 public final class TestingDispatcher implements AutoCloseable {
@@ -40,12 +42,18 @@ public final class TestingDispatcher implements AutoCloseable {
         }
     }
 
-    private void echo(SlotTable slots, int slotIndex, long word) throws InterruptedException {
+    private void echo(SlotTable slots, int slotIndex, long word) throws IOException, InterruptedException {
         if (pauseMillis > 0) {
             Thread.sleep(pauseMillis);
         }
         int length = slots.requestLength(slotIndex);
-        slots.responseSlab(slotIndex).put(0, slots.requestSlab(slotIndex), 0, length);
+        if (length <= SlotLayout.SLAB_LENGTH) {
+            slots.responseSlab(slotIndex).put(0, slots.requestSlab(slotIndex), 0, length);
+        } else {
+            ByteBuffer request = region.payloads().openRequest(slotIndex, word, length);
+            region.payloads().writeResponse(slotIndex, word, request.duplicate());
+            PayloadFiles.free(request);
+        }
         int connectionId = slots.connectionId(slotIndex);
         if (slots.finish(slotIndex, word, length, 0, System.nanoTime()) && slots.ownerSleeps(slotIndex)) {
             region.doorbell().ring(connectionId);

@@ -33,6 +33,7 @@ public final class SharedMemoryConnector implements Connector {
     private final Region region;
     private final Pipeline pipeline;
     private final SpinBudget spin;
+    private final PayloadMemory payloads;
     private final SlotRequest[] requests;
     private final Thread dispatcher;
     private volatile boolean stopping;
@@ -42,15 +43,17 @@ public final class SharedMemoryConnector implements Connector {
      * A connector that does nothing until {@link #start}.
      *
      * @param spinNanos how long the dispatcher waits awake for the next request of a lone session
+     * @param payloadBytes memory of the requests and responses in flight that do not fit their slabs
      */
-    public SharedMemoryConnector(Region region, Pipeline pipeline, long spinNanos) {
+    public SharedMemoryConnector(Region region, Pipeline pipeline, long spinNanos, long payloadBytes) {
         this.region = region;
         this.pipeline = pipeline;
         this.spin = new SpinBudget(spinNanos);
         DescriptorCache descriptors = new DescriptorCache(DESCRIPTOR_COLUMNS_MAX);
+        this.payloads = new PayloadMemory(payloadBytes);
         this.requests = new SlotRequest[region.slots().slotCount()];
         for (int slotIndex = 0; slotIndex < requests.length; slotIndex++) {
-            requests[slotIndex] = new SlotRequest(region, descriptors, slotIndex);
+            requests[slotIndex] = new SlotRequest(region, descriptors, payloads, slotIndex);
         }
         this.dispatcher = new Thread(this::dispatch, "dispatcher");
     }
@@ -59,6 +62,11 @@ public final class SharedMemoryConnector implements Connector {
     public void start() {
         dispatcher.start();
         region.serve();
+    }
+
+    /** Memory of the requests and responses in flight that do not fit their slabs; bytes. */
+    public long payloadBytes() {
+        return payloads.usedBytes();
     }
 
     /** Whether the dispatcher still serves. */

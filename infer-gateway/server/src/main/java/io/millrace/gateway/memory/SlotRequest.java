@@ -7,6 +7,7 @@ import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.envelope.RequestEnvelope;
 import io.millrace.contract.envelope.ResponseEncoder;
 import io.millrace.contract.envelope.WireRow;
+import io.millrace.contract.layout.PayloadLayout;
 import io.millrace.contract.layout.RequestKind;
 import io.millrace.contract.layout.SlotLayout;
 import io.millrace.contract.layout.ValueKind;
@@ -15,13 +16,14 @@ import io.millrace.gateway.core.Request;
 import io.millrace.gateway.core.RowSchema;
 import io.millrace.region.Region;
 import io.millrace.region.SlotTable;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The request in one slot; one object per slot, reused, since a slot holds one request at a time. It reads the request
- * slab where it lies and writes the answer where the backend reads it.
+ * slab, or the file of a request that does not fit it, where it lies and writes the answer where the backend reads it.
  */
 final class SlotRequest extends Request implements Completion {
     private static final WireRow NO_ROWS = new WireRow(List.of());
@@ -29,24 +31,28 @@ final class SlotRequest extends Request implements Completion {
     private final Region region;
     private final SlotTable slots;
     private final DescriptorCache descriptors;
+    private final PayloadMemory memory;
     private final int slotIndex;
     private final ByteBuffer requestSlab;
     private final ByteBuffer responseSlab;
     private final ByteBuffer payloadView;
     private final RequestEnvelope envelope = new RequestEnvelope();
-    private final ResponseEncoder encoder = new ResponseEncoder();
+    private final ResponseEncoder encoder = new ResponseEncoder(this::grow);
 
     private long runningWord;
     private int connectionId;
+    private @Nullable ByteBuffer requestPayload;
+    private @Nullable ByteBuffer responsePayload;
     private @Nullable RowSchema rowSchema;
     private WireRow row = NO_ROWS;
     private boolean rowsBegun;
     private int rowsLeft;
 
-    SlotRequest(Region region, DescriptorCache descriptors, int slotIndex) {
+    SlotRequest(Region region, DescriptorCache descriptors, PayloadMemory memory, int slotIndex) {
         this.region = region;
         this.slots = region.slots();
         this.descriptors = descriptors;
+        this.memory = memory;
         this.slotIndex = slotIndex;
         this.requestSlab = slots.requestSlab(slotIndex);
         this.responseSlab = slots.responseSlab(slotIndex);
@@ -67,17 +73,29 @@ final class SlotRequest extends Request implements Completion {
         trace(slots.traceIdHigh(slotIndex), slots.traceIdLow(slotIndex));
         rowsBegun = false;
         int length = slots.requestLength(slotIndex);
-        if (length < 0 || length > SlotLayout.SLAB_LENGTH) {
+        if (length < 0 || length > PayloadLayout.LENGTH_LIMIT) {
             throw new ContractException(
                     ErrorCode.PAYLOAD_TOO_LARGE,
-                    "request must fit its slab: length=" + Integer.toUnsignedString(length) + ", limitLength="
-                            + SlotLayout.SLAB_LENGTH);
+                    "request is too long: length=" + Integer.toUnsignedString(length) + ", limitLength="
+                            + PayloadLayout.LENGTH_LIMIT);
         }
         RequestKind kind = RequestKind.of(slots.kind(slotIndex));
-        envelope.wrap(requestSlab, 0, length);
+        envelope.wrap(length <= SlotLayout.SLAB_LENGTH ? requestSlab : openPayload(length), 0, length);
         rowsLeft = envelope.rowCount();
         open(kind, slots.modelKey(slotIndex), slots.deadlineNanos(slotIndex), nowNanos, kind.hasRows() ? rowsLeft : 0);
         tenant(envelope.isBulk(), envelope.tenantKey(), envelope.limits());
+    }
+
+    private ByteBuffer openPayload(int length) {
+        memory.reserve(length);
+        try {
+            ByteBuffer payload = region.payloads().openRequest(slotIndex, runningWord, length);
+            requestPayload = payload;
+            return payload;
+        } catch (IOException e) {
+            memory.release(length);
+            throw new ContractException(ErrorCode.IO_FAILED, "request payload cannot be read: reason=" + e, e);
+        }
     }
 
     @Override
@@ -121,7 +139,8 @@ final class SlotRequest extends Request implements Completion {
     @Override
     public ByteBuffer payload() {
         int offset = envelope.rowsOffset();
-        return payloadView.clear().position(offset).limit(offset + envelope.rowsLength());
+        ByteBuffer view = requestPayload == null ? payloadView : requestPayload.duplicate();
+        return view.clear().position(offset).limit(offset + envelope.rowsLength());
     }
 
     @Override
@@ -131,7 +150,16 @@ final class SlotRequest extends Request implements Completion {
 
     @Override
     public void begin(ValueKind kind, int rowCount, long modelKey, long modelId) {
+        freeResponse();
         encoder.begin(responseSlab, 0, SlotLayout.SLAB_LENGTH, kind, rowCount, modelKey, modelId);
+    }
+
+    private @Nullable ByteBuffer grow(ByteBuffer current, long neededLength) {
+        ByteBuffer grown = memory.grow(current, responsePayload, neededLength);
+        if (grown != null) {
+            responsePayload = grown;
+        }
+        return grown;
     }
 
     @Override
@@ -171,7 +199,24 @@ final class SlotRequest extends Request implements Completion {
 
     @Override
     public void complete() {
-        finish(encoder.length(), ErrorCode.OK);
+        int length = encoder.length();
+        ByteBuffer payload = responsePayload;
+        if (payload != null) {
+            try {
+                region.payloads()
+                        .writeResponse(
+                                slotIndex,
+                                runningWord,
+                                payload.duplicate().clear().limit(length));
+            } catch (IOException e) {
+                fail(
+                        ErrorCode.DISK_FULL,
+                        "response payload cannot be written: length=" + length + ", reason=" + e,
+                        "Enlarge the tmpfs of region-directory, or send fewer rows at once.");
+                return;
+            }
+        }
+        finish(length, ErrorCode.OK);
     }
 
     @Override
@@ -180,11 +225,32 @@ final class SlotRequest extends Request implements Completion {
     }
 
     private void finish(int length, ErrorCode code) {
+        freePayloads();
         // The slot, and with it this object, may have its next request the moment it is finished.
         int ringId = connectionId;
-        if (slots.finish(slotIndex, runningWord, length, code.code(), System.nanoTime())
-                && slots.ownerSleeps(slotIndex)) {
-            region.doorbell().ring(ringId);
+        long word = runningWord;
+        if (slots.finish(slotIndex, word, length, code.code(), System.nanoTime())) {
+            if (slots.ownerSleeps(slotIndex)) {
+                region.doorbell().ring(ringId);
+            }
+        } else if (length > SlotLayout.SLAB_LENGTH) {
+            // Nobody waits for it any more.
+            region.payloads().remove(slotIndex, word);
+        }
+    }
+
+    private void freePayloads() {
+        if (requestPayload != null) {
+            memory.free(requestPayload);
+            requestPayload = null;
+        }
+        freeResponse();
+    }
+
+    private void freeResponse() {
+        if (responsePayload != null) {
+            memory.free(responsePayload);
+            responsePayload = null;
         }
     }
 }

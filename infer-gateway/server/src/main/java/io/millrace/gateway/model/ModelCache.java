@@ -4,19 +4,27 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Policy;
 import com.github.benmanes.caffeine.cache.RemovalCause;
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.envelope.ModelReference;
 import io.millrace.gateway.core.Models;
 import io.millrace.gateway.core.ServedModel;
+import io.millrace.gateway.model.Residents.Resident;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +44,7 @@ public final class ModelCache implements Models, AutoCloseable {
     private static final int LOADER_COUNT = 1;
 
     private static final int WAITING_LOADS_MAX = 64;
+    private static final long USE_STEP_MILLIS = 60_000;
     private static final int KIB_SHIFT = 10;
 
     /** Models live on the heap. Two fifths for those that stay, two for the one that loads, one for all else. */
@@ -45,24 +54,45 @@ public final class ModelCache implements Models, AutoCloseable {
 
     private final ModelSource source;
     private final LoadObserver observer;
+    private final Residents residents;
+    /** Those in memory, as {@link Residents} last heard of them. */
+    private final Map<Long, Resident> recorded = new ConcurrentHashMap<>();
+
     private final Cache<Long, ServedModel> resident;
     private final long budgetKib;
     private final ThreadPoolExecutor loaders;
     /** Guarded by itself; also orders insertions. */
     private final Map<Long, List<Waiter>> loading = new HashMap<>();
 
+    private final Ticker ticker;
+    private final long startNanos;
+    private final long startMillis = System.currentTimeMillis();
+    private volatile boolean closing;
+
     /**
      * An empty cache.
      *
      * @param budgetBytes memory of all resident models
+     * @param residents told of every model that comes, is used, or goes
      */
-    public ModelCache(ModelSource source, long budgetBytes, LoadObserver observer) {
+    public ModelCache(ModelSource source, long budgetBytes, LoadObserver observer, Residents residents) {
+        this(source, budgetBytes, observer, residents, Ticker.systemTicker());
+    }
+
+    /** As above, with another clock. */
+    ModelCache(ModelSource source, long budgetBytes, LoadObserver observer, Residents residents, Ticker ticker) {
+        this.ticker = ticker;
+        this.startNanos = ticker.read();
         this.source = source;
         this.observer = observer;
+        this.residents = residents;
         this.budgetKib = budgetBytes >> KIB_SHIFT;
         this.resident = Caffeine.newBuilder()
                 .maximumWeight(budgetKib)
                 .weigher((Long key, ServedModel model) -> weightKib(model))
+                // Nothing expires; this makes the cache remember when each model was last used.
+                .expireAfterAccess(Duration.ofDays(36_500))
+                .ticker(ticker)
                 .executor(Runnable::run)
                 .removalListener(this::removed)
                 .build();
@@ -108,6 +138,10 @@ public final class ModelCache implements Models, AutoCloseable {
                     model.bytes(),
                     cause);
             observer.evicted();
+            // Those that are in memory at the end are wanted at the next start.
+            if (!closing && recorded.remove(model.key()) != null) {
+                residents.remove(model.key());
+            }
             model.release();
         }
     }
@@ -154,6 +188,7 @@ public final class ModelCache implements Models, AutoCloseable {
         try {
             model = source.load(modelKey, reference);
             insert(model);
+            record(new Resident(reference, model.bytes(), nowMillis()));
         } catch (ContractException e) {
             failure = e;
         } catch (RuntimeException | Error e) {
@@ -167,6 +202,95 @@ public final class ModelCache implements Models, AutoCloseable {
         if (failure != null && failure.getCause() instanceof VirtualMachineError fatal) {
             throw fatal;
         }
+    }
+
+    /** Milliseconds since 1970. */
+    private long nowMillis() {
+        return startMillis + TimeUnit.NANOSECONDS.toMillis(ticker.read() - startNanos);
+    }
+
+    private void record(Resident resident) {
+        recorded.put(resident.reference().modelKey(), resident);
+        residents.put(resident);
+    }
+
+    /** Tells {@link Residents} which models were used since they last heard, in steps of a minute; call it now and then. */
+    public void recordUse() {
+        Policy.FixedExpiration<Long, ServedModel> uses =
+                resident.policy().expireAfterAccess().orElseThrow();
+        for (Resident known : List.copyOf(recorded.values())) {
+            long modelKey = known.reference().modelKey();
+            long usedMillis =
+                    nowMillis() - uses.ageOf(modelKey, TimeUnit.MILLISECONDS).orElse(0);
+            if (usedMillis - known.usedMillis() > USE_STEP_MILLIS) {
+                Resident used = new Resident(known.reference(), known.bytes(), usedMillis);
+                if (recorded.replace(modelKey, known, used)) {
+                    residents.put(used);
+                }
+            }
+        }
+    }
+
+    /**
+     * Loads and warms the models that were in memory when the last process ended, those used last first, and returns when
+     * they are ready. One that cannot be loaded is forgotten.
+     *
+     * @param limit longest time to wait; what is not ready by then is loaded when it is asked for
+     */
+    public void restore(Duration limit) {
+        List<Resident> known = new ArrayList<>(residents.all());
+        known.sort(Comparator.comparingLong(Resident::usedMillis).reversed());
+        long end = System.nanoTime() + limit.toNanos();
+        long room = budgetKib << KIB_SHIFT;
+        int restored = 0;
+        for (Resident resident : known) {
+            long left = end - System.nanoTime();
+            if (left <= 0) {
+                break;
+            }
+            if (resident.bytes() <= room && restore(resident, left)) {
+                room -= resident.bytes();
+                restored++;
+            }
+        }
+        if (!known.isEmpty()) {
+            log.info("models of the last run are in memory: models={}, known={}", restored, known.size());
+        }
+    }
+
+    private boolean restore(Resident resident, long timeoutNanos) {
+        long modelKey = resident.reference().modelKey();
+        CompletableFuture<Boolean> loaded = new CompletableFuture<>();
+        load(modelKey, resident.reference(), new Waiter() {
+            @Override
+            public void loaded(ServedModel model) {
+                model.release();
+                loaded.complete(true);
+            }
+
+            @Override
+            public void failed(ContractException failure) {
+                log.warn(
+                        "model of the last run cannot be loaded and is forgotten: modelId={}, project={}, reason={}",
+                        resident.reference().modelId(),
+                        resident.reference().project(),
+                        failure.getMessage());
+                residents.remove(modelKey);
+                loaded.complete(false);
+            }
+        });
+        try {
+            return loaded.get(timeoutNanos, TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            log.warn(
+                    "models of the last run take too long to load: modelId={}",
+                    resident.reference().modelId());
+        } catch (ExecutionException e) {
+            throw new AssertionError(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return false;
     }
 
     private void report(
@@ -240,6 +364,8 @@ public final class ModelCache implements Models, AutoCloseable {
     /** Waits for the loads that run, refuses the others, and drops every model. */
     @Override
     public void close() {
+        recordUse();
+        closing = true;
         loaders.shutdownNow();
         try {
             if (!loaders.awaitTermination(30, TimeUnit.SECONDS)) {

@@ -10,6 +10,7 @@ import io.millrace.gateway.core.Models;
 import io.millrace.gateway.core.ServedModel;
 import io.millrace.gateway.core.TestingScorer;
 import io.millrace.gateway.core.TestingServedModels;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -28,8 +30,10 @@ class ModelCacheTest {
     private static final long DEEP = 98;
 
     private final Map<Long, TestingScorer> scorers = new ConcurrentHashMap<>();
+    private final AtomicLong now = new AtomicLong();
+    private final TestingResidents residents = new TestingResidents();
     private final AtomicInteger loadCount = new AtomicInteger();
-    private final ModelCache cache = new ModelCache(this::load, 10 * MIB, LoadObserver.NONE);
+    private final ModelCache cache = new ModelCache(this::load, 10 * MIB, LoadObserver.NONE, residents, now::get);
 
     /** Three mebibytes each. */
     private ServedModel load(long key, ModelReference reference) {
@@ -51,13 +55,19 @@ class ModelCacheTest {
         assertThat(scorers.values()).allMatch(TestingScorer::isClosed);
     }
 
+    /** Its digest begins with the key, as the bytes of a little-endian number. */
+    private static ModelReference reference(long key) {
+        String sha256 = String.format("%016x", Long.reverseBytes(key)) + "ab".repeat(24);
+        return new ModelReference(key, "p", "d", "store:d/1/1-1", sha256, 1);
+    }
+
     private CompletableFuture<ServedModel> ask(long key) {
         return ask(cache, key);
     }
 
     private static CompletableFuture<ServedModel> ask(ModelCache cache, long key) {
         CompletableFuture<ServedModel> result = new CompletableFuture<>();
-        ModelReference reference = new ModelReference(key, "p", "d", "store:d/1/1-1", "ab".repeat(32), 1);
+        ModelReference reference = reference(key);
         cache.load(key, reference, new Models.Waiter() {
             @Override
             public void loaded(ServedModel model) {
@@ -146,7 +156,8 @@ class ModelCacheTest {
                     return load(key, reference);
                 },
                 10 * MIB,
-                LoadObserver.NONE);
+                LoadObserver.NONE,
+                Residents.NONE);
         List<CompletableFuture<ServedModel>> asked = new ArrayList<>();
         for (long key = 1; key <= 5; key++) {
             asked.add(ask(slow, key));
@@ -191,5 +202,84 @@ class ModelCacheTest {
         inUse.release();
         assertThat(scorers.get(1L)).isNotNull().matches(TestingScorer::isClosed);
         assertThat(inUse.acquire()).isFalse();
+    }
+
+    @Test
+    void remembersTheModelsInMemoryAndForgetsTheOthers() throws Exception {
+        for (long key = 1; key <= 4; key++) {
+            resident(key);
+        }
+        assertThat(residents.known()).hasSize(3).containsKey(4L);
+        cache.close();
+        assertThat(residents.known()).as("a stop forgets nothing").hasSize(3);
+    }
+
+    @Test
+    void restoresTheModelsUsedLastAndForgetsTheBroken() throws Exception {
+        residents.put(new Residents.Resident(reference(1), 3 * MIB, 100));
+        residents.put(new Residents.Resident(reference(2), 3 * MIB, 500));
+        residents.put(new Residents.Resident(reference(BROKEN), 3 * MIB, 400));
+        residents.put(new Residents.Resident(reference(3), 3 * MIB, 300));
+        residents.put(new Residents.Resident(reference(4), 3 * MIB, 200));
+        cache.restore(Duration.ofSeconds(30));
+        assertThat(scorers).containsOnlyKeys(2L, 3L, 4L);
+        assertThat(residents.known()).doesNotContainKey(BROKEN).containsKey(1L);
+        loadCount.set(0);
+        resident(2);
+        assertThat(loadCount).hasValue(0);
+    }
+
+    @Test
+    void aRestoreWithoutTimeLoadsNothing() {
+        residents.put(new Residents.Resident(reference(1), 3 * MIB, 100));
+        cache.restore(Duration.ZERO);
+        assertThat(loadCount).hasValue(0);
+        assertThat(residents.known()).containsKey(1L);
+    }
+
+    @Test
+    void useIsRecordedInStepsOfAMinute() throws Exception {
+        resident(1);
+        resident(2);
+        long first = usedMillis(1);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(60));
+        resident(1);
+        cache.recordUse();
+        assertThat(usedMillis(1)).isEqualTo(first);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(540));
+        resident(1);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(100));
+        cache.recordUse();
+        assertThat(usedMillis(1)).isEqualTo(first + 600_000);
+        assertThat(usedMillis(2)).isEqualTo(first);
+    }
+
+    private long usedMillis(long key) {
+        Residents.Resident resident = residents.known().get(key);
+        return resident == null ? 0 : resident.usedMillis();
+    }
+
+    /** Residents in a map. */
+    private static final class TestingResidents implements Residents {
+        private final Map<Long, Resident> known = new ConcurrentHashMap<>();
+
+        Map<Long, Resident> known() {
+            return known;
+        }
+
+        @Override
+        public List<Resident> all() {
+            return List.copyOf(known.values());
+        }
+
+        @Override
+        public void put(Resident resident) {
+            known.put(resident.reference().modelKey(), resident);
+        }
+
+        @Override
+        public void remove(long modelKey) {
+            known.remove(modelKey);
+        }
     }
 }

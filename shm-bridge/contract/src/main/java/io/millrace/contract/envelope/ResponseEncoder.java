@@ -9,16 +9,45 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a response, row after row; see {@link io.millrace.contract.layout.ResponseLayout} for the diagram. Every call
- * throws {@link ErrorCode#PAYLOAD_TOO_LARGE} when the room is used up. Reusable. Threads: one.
+ * throws {@link ErrorCode#PAYLOAD_TOO_LARGE} when the room is used up and there is no more. Reusable. Threads: one.
  */
 public final class ResponseEncoder {
+    /** Gives a response more room when it outgrows what it has. */
+    @FunctionalInterface
+    public interface Overflow {
+        /** Gives none. */
+        Overflow NONE = (current, neededLength) -> null;
+
+        /**
+         * A larger buffer with the same bytes, from its offset 0 on to its limit.
+         *
+         * @param current the response as far as it is written, from position to limit
+         * @param neededLength bytes it must hold at least
+         * @return null when there is no more room; little-endian
+         */
+        @Nullable
+        ByteBuffer grow(ByteBuffer current, long neededLength);
+    }
+
+    private final Overflow overflow;
     private ByteBuffer buffer = ByteBuffer.allocate(0);
     private int base;
     private int position;
     private int limit;
+
+    /** An encoder that keeps to the room it is given. */
+    public ResponseEncoder() {
+        this(Overflow.NONE);
+    }
+
+    /** An encoder that asks for more room. */
+    public ResponseEncoder(Overflow overflow) {
+        this.overflow = overflow;
+    }
 
     /**
      * Begins a response with status 0.
@@ -115,6 +144,11 @@ public final class ResponseEncoder {
         putBytes(cut(message));
     }
 
+    /** Where the response is; it has grown if this is not what {@link #begin} was given. */
+    public ByteBuffer buffer() {
+        return buffer;
+    }
+
     /** Bytes written since {@link #begin}. */
     public int length() {
         return position - base;
@@ -148,11 +182,22 @@ public final class ResponseEncoder {
     }
 
     private void reserve(long length) {
-        if (length > limit - position) {
+        if (length > limit - position && !grow(length() + length)) {
             throw new ContractException(
                     ErrorCode.PAYLOAD_TOO_LARGE,
                     "response does not fit: length=" + (position - base + length) + ", limitLength=" + (limit - base));
         }
+    }
+
+    private boolean grow(long neededLength) {
+        int usedLength = length();
+        ByteBuffer grown = overflow.grow(buffer.duplicate().limit(position).position(base), neededLength);
+        if (grown == null) {
+            return false;
+        }
+        wrap(grown, 0, grown.limit());
+        position = usedLength;
+        return true;
     }
 
     private void putVector(double[] values, int offset, int count) {

@@ -34,8 +34,8 @@ public final class ControlLayout {
     /** "MILLCTRL" read as a little-endian u64. */
     public static final long MAGIC = 0x4C525443_4C4C494DL;
 
-    /** Version of every layout of this package; any change of any offset raises it. */
-    public static final int VERSION = 1;
+    /** Version of every layout of this package; any change of an offset or of what it means raises it. */
+    public static final int VERSION = 2;
 
     /** u64. */
     public static final int MAGIC_OFFSET = 0;

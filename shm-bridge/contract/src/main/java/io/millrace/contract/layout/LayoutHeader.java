@@ -25,6 +25,7 @@ public final class LayoutHeader {
         header.doorbell();
         header.request();
         header.response();
+        header.payload();
         header.enumerations();
         header.errorCodes();
         header.text.append("\n#endif\n");
@@ -160,6 +161,15 @@ public final class LayoutHeader {
         define("RESPONSE_MODEL_ID_OFFSET", ResponseLayout.MODEL_ID_OFFSET);
         define("RESPONSE_HEADER_LENGTH", ResponseLayout.HEADER_LENGTH);
         define("RESPONSE_MESSAGE_LIMIT", ResponseLayout.MESSAGE_LIMIT);
+    }
+
+    private void payload() {
+        section("Files of what does not fit a slab");
+        define("PAYLOAD_ROWS_LENGTH_LIMIT", PayloadLayout.ROWS_LENGTH_LIMIT);
+        define("PAYLOAD_LENGTH_LIMIT", PayloadLayout.LENGTH_LIMIT);
+        string("PAYLOAD_DIRECTORY_PREFIX", PayloadLayout.DIRECTORY_PREFIX);
+        string("PAYLOAD_REQUEST_PREFIX", PayloadLayout.REQUEST_PREFIX);
+        string("PAYLOAD_RESPONSE_PREFIX", PayloadLayout.RESPONSE_PREFIX);
     }
 
     private void enumerations() {

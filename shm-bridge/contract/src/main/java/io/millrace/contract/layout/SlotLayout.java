@@ -25,8 +25,8 @@ package io.millrace.contract.layout;
  *              | generation     | owner pid | state  |
  * </pre>
  *
- * <p>All times are nanoseconds of CLOCK_MONOTONIC, which is {@code System.nanoTime} on Linux. A request and
- * its response each fit one slab.
+ * <p>All times are nanoseconds of CLOCK_MONOTONIC, which is {@code System.nanoTime} on Linux. A request or a response
+ * longer than its slab is in a file: {@link PayloadLayout}.
  */
 public final class SlotLayout {
     /** Bytes of one slot line. */
@@ -35,7 +35,7 @@ public final class SlotLayout {
     /** Slots of a region; a multiple of 64, one bit each in the ready bitmap. */
     public static final int SLOT_COUNT = 512;
 
-    /** Bytes of one request slab and of one response slab; nothing larger can be asked or answered. */
+    /** Bytes of one request slab and of one response slab. */
     public static final int SLAB_LENGTH = 131_072;
 
     /** u64: generation, owner pid and state; every move is a compare-and-set of all of it. */
@@ -56,7 +56,7 @@ public final class SlotLayout {
     /** i64: ns of CLOCK_MONOTONIC after which nobody waits. */
     public static final int DEADLINE_OFFSET = 32;
 
-    /** u32: bytes of the request. */
+    /** u32: bytes of the request; above the slab's length it is in a file. */
     public static final int REQUEST_LENGTH_OFFSET = 40;
 
     /** u32: connection id of the doorbell's hello. */
@@ -77,7 +77,7 @@ public final class SlotLayout {
     /** i64: when the gateway answered. */
     public static final int DONE_OFFSET = 88;
 
-    /** u32: bytes of the response. */
+    /** u32: bytes of the response; above the slab's length it is in a file. */
     public static final int RESPONSE_LENGTH_OFFSET = 96;
 
     /** u32: an {@link io.millrace.contract.ErrorCode}. */

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# The bridge between sessions and gateway: payloads of any size, a stopped gateway, restarts under load.
+. "$(dirname "$0")/lib.sh"
+
+# Payloads: what fits a slab of 131072 bytes with its header of 32, one byte more, and much more.
+holds "an echo of every size comes back the same" "
+  SELECT bool_and(ml._echo(bytes) = bytes)
+  FROM (VALUES (0), (1), (131039), (131040), (131041), (131072), (16777216), (67108864)) AS lengths(length),
+    LATERAL (SELECT convert_to(repeat('x', length), 'UTF8') AS bytes) AS payload"
+fails "one byte more than 64 MiB is refused" 54000 "SELECT ml._echo(convert_to(repeat('x', 67108865), 'UTF8'))"
+
+forget_project large
+psql_as_owner -d "$DATABASE" <<'SQL'
+DROP TABLE IF EXISTS large;
+CREATE TABLE large (id bigint PRIMARY KEY, a float8, b float8, c float8, label text NOT NULL);
+INSERT INTO large SELECT i, sin(i), cos(i), i % 7, CASE WHEN sin(i) > 0 THEN 'yes' ELSE 'no' END FROM generate_series(1, 600) i;
+SQL
+train large large label '{"n_estimators": 10}' >/dev/null
+ask="SELECT ml.predict('large', l) FROM large l WHERE id = 7"
+expected=$(sql "$ask")
+holds "a row of 20 MiB is predicted as without its ballast" "
+  SELECT ml.predict('large', row_of) = $expected
+  FROM (SELECT l.*, repeat('x', 20971520) AS ballast FROM large l WHERE id = 7) AS row_of"
+holds "a batch of an array that exceeds a slab many times" "
+  SELECT count(*) = 60000 AND bool_and(abs(answer - $expected) < 1e-9)
+  FROM ml.predict_batch('large', (SELECT array_agg(ARRAY[l.id, a, b, c]) FROM large l, generate_series(1, 60000) WHERE id = 7)) AS answer"
+sql "DROP TABLE IF EXISTS ballasted; CREATE TABLE ballasted AS SELECT l.*, repeat('x', 300000) AS ballast FROM large l WHERE id <= 20" >/dev/null
+holds "a batch of a table whose rows exceed a slab" "
+  SELECT count(*) = 20 AND bool_and(p.prediction = ml.predict('large', l))
+  FROM ml.predict_batch('large', 'ballasted', 'id') p JOIN large l ON l.id = p.key::bigint"
+bridge_rests
+
+# A gateway that is stopped: its heartbeat ends, and so does the wait, with the right error; then it goes on.
+heartbeat_limit=$(sed -n 's/^heartbeat-limit-millis=//p' "$RUN/conf/gateway.properties")
+kill -STOP "$(process_pid gateway)"
+begin=$(date +%s%N)
+answer=$(psql_as_owner -d "$DATABASE" -At -v VERBOSITY=verbose -c "SELECT ml._echo('x')" 2>&1 || true)
+millis=$((($(date +%s%N) - begin) / 1000000))
+kill -CONT "$(process_pid gateway)"
+case $answer in
+  *"ERROR:  57P03: "*) ok "a stopped gateway is an error with SQLSTATE 57P03" ;;
+  *) not_ok "a stopped gateway is an error with SQLSTATE 57P03" "$answer" ;;
+esac
+equals "within the heartbeat's limit and a second more" "$([ "$millis" -lt $((heartbeat_limit + 1000)) ] && echo yes || echo "$millis ms")" yes
+eventually "and answers again when it goes on" 10 "SELECT ml._echo('x') = 'x'"
+
+# Restarts under load: with ml.restart_wait_ms no client sees one.
+restarts_under_load() {
+  local claim=$1 signal=$2 script out load
+  script=$(as_run_user mktemp "$RUN/tmp/restart.XXXXXX")
+  out=$script.out
+  as_run_user tee "$script" >/dev/null <<<"$ask;"
+  (exec "${RUN_AS[@]}" env PGOPTIONS="-c ml.restart_wait_ms=120s -c ml.timeout_ms=150s" "$PG_BIN/pgbench" -h "$(socket_dir)" \
+    -p "$(port postgres)" -U postgres -n -c 32 -j 2 -T 30 -f "$script" "$DATABASE" >"$out" 2>&1) &
+  load=$!
+  sleep 3
+  kill "-$signal" "$(process_pid gateway)"
+  while process_running gateway; do sleep 0.1; done
+  "$CHECKOUT/scripts/start" >"$RUN/log/restart.out" 2>&1 || not_ok "scripts/start" "$(tail -n 3 "$RUN/log/restart.out")"
+  if wait "$load"; then ok "$claim: no client failed"; else not_ok "$claim: clients failed" "$(grep -v '^progress' "$out" | head -n 5)"; fi
+  equals "$claim: no transaction failed" "$(sed -n 's/^number of failed transactions: \([0-9]*\).*/\1/p' "$out")" 0
+  printf '#   %s\n' "$(grep '^tps' "$out")"
+  rm -f "$script" "$out"
+}
+restarts_under_load "32 clients over a restart" TERM
+restarts_under_load "32 clients over a kill" KILL
+
+# The model was in memory before the gateway served: nobody had to wait for it.
+loads() { curl --silent "http://127.0.0.1:$(port gateway-metrics)/metrics" | awk '/^millrace_model_loads_total/ { sum += $2 } END { print sum + 0 }'; }
+kill -KILL "$(process_pid gateway)"
+"$CHECKOUT/scripts/start" >"$RUN/log/restart.out" 2>&1
+before=$(loads)
+equals "a restarted gateway predicts the same" "$(sql "$ask")" "$expected"
+equals "without loading the model" "$(loads)" "$before"
+equals "since it was loaded before" "$([ "$before" -ge 1 ] && echo yes)" yes
+bridge_rests
