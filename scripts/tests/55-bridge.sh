@@ -2,10 +2,10 @@
 # The bridge between sessions and gateway: payloads of any size, a stopped gateway, restarts under load.
 . "$(dirname "$0")/lib.sh"
 
-# Payloads: what fits a slab of 131072 bytes with its header of 32, one byte more, and much more.
+# Payloads: what fits a slab of 131072 bytes with the header of 48 before it, one byte more, and much more; the answer's is 32.
 holds "an echo of every size comes back the same" "
   SELECT bool_and(ml._echo(bytes) = bytes)
-  FROM (VALUES (0), (1), (131039), (131040), (131041), (131072), (16777216), (67108864)) AS lengths(length),
+  FROM (VALUES (0), (1), (131023), (131024), (131025), (131040), (131041), (16777216), (67108864)) AS lengths(length),
     LATERAL (SELECT convert_to(repeat('x', length), 'UTF8') AS bytes) AS payload"
 fails "one byte more than 64 MiB is refused" 54000 "SELECT ml._echo(convert_to(repeat('x', 67108865), 'UTF8'))"
 

@@ -20,7 +20,7 @@ SELECT ml._echo('hello');
 SELECT slots_held();
 -- What does not fit a slab of 4096 bytes goes through a file: both ways, and the answer alone
 SELECT length, ml._echo(bytes) = bytes AS same
-FROM (VALUES (0), (1), (4031), (4032), (4064), (4065), (4096), (16777216), (67108864)) AS lengths(length),
+FROM (VALUES (0), (1), (4047), (4048), (4049), (4064), (4065), (16777216), (67108864)) AS lengths(length),
   LATERAL (SELECT convert_to(repeat('x', length), 'UTF8') AS bytes) AS payload;
 SELECT ml._echo(convert_to(repeat('x', 67108865), 'UTF8'));
 SELECT gateway_lie();
