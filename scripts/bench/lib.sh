@@ -66,3 +66,16 @@ pgbench_tps() {
   rm -f "$script" "$out"
   echo "$tps"
 }
+
+# The project "bench predict": 100 trees of depth 6 on bench.wide, 20,000 rows of 100 features; the same in bench.arrays.
+make_bench_model() {
+  local run answer
+  say "making 20,000 rows x 100 features" >&2
+  psql_as_owner -d "$DATABASE" <"$CHECKOUT/scripts/bench/predict-tables.sql"
+  [ -z "$(sql "SELECT deployed_model_id FROM ml.list_projects('bench predict')")" ] || return 0
+  say "training 100 trees of depth 6" >&2
+  run=$(sql "SELECT run_id FROM ml.train('bench predict', 'classification', 'bench.wide', 'y', 'xgboost',
+    '{\"n_estimators\": 100, \"max_depth\": 6}')")
+  answer=$(sql "SELECT ml.wait_run($run, '10 minutes')")
+  [ "$answer" = succeeded ] || die "training ended as $answer" "$(sql "SELECT error FROM ml.run_status($run)")"
+}

@@ -41,7 +41,7 @@ start_platform() {
   use_jdk
   install_jars
   choose_ports
-  make_worker_password
+  make_passwords
   render_configuration
   start_postgres
   prepare_database
@@ -80,6 +80,7 @@ print_places() {
   cat <<TEXT
 Flink web UI    http://127.0.0.1:$(port flink-rest)
 metrics         http://127.0.0.1:$(port gateway-metrics)/metrics
+HTTP inference  http://127.0.0.1:$(port gateway-http)/v2, described in /openapi.yaml
 PostgreSQL      127.0.0.1:$(port postgres), database $DATABASE (scripts/psql)
 logs            $RUN/log
 TEXT

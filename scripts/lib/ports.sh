@@ -35,4 +35,5 @@ choose_ports() {
   keep_port flink-rpc 6123 jobmanager
   keep_port flink-blob 6124 jobmanager
   keep_port gateway-metrics 9187 gateway
+  keep_port gateway-http 9188 gateway
 }

@@ -55,23 +55,29 @@ stop_postgres() {
   say "stopped postgres (pid $pid)"
 }
 
-# Database, extension, the workers' login role and the catalog's schema. Safe to repeat.
+# Database, extension, the login roles of workers and gateway, and the catalog's schema. Safe to repeat.
 prepare_database() {
   [ -n "$(sql "SELECT 1 FROM pg_database WHERE datname = '$DATABASE'" postgres)" ] ||
     sql "CREATE DATABASE $DATABASE" postgres
   # The password goes through standard input: arguments can be read in the process list.
   {
     printf "\\\\set password '%s'\n" "$(<"$RUN/secret/worker-password")"
+    printf "\\\\set gateway_password '%s'\n" "$(<"$RUN/secret/gateway-password")"
     cat "$CHECKOUT/scripts/lib/prepare-database.sql"
   } | (cd / && psql_as_owner -d "$DATABASE")
 }
 
-# The password exists once, as a file only the run user reads; conf/database.properties names the file.
-make_worker_password() {
-  local file=$RUN/secret/worker-password
+# Each password exists once, as a file only the run user reads; the files of conf/ name it.
+make_passwords() {
+  make_password worker
+  make_password gateway
+  printf '127.0.0.1:%s:%s:millrace_worker:%s\n' "$(port postgres)" "$DATABASE" "$(<"$RUN/secret/worker-password")" |
+    as_run_user sh -c 'umask 077 && cat >"$1"' - "$RUN/secret/pgpass"
+}
+
+make_password() {
+  local file=$RUN/secret/$1-password
   if [ ! -s "$file" ]; then
     head -c 24 /dev/urandom | base64 | tr '+/' '-_' | as_run_user sh -c 'umask 077 && cat >"$1"' - "$file"
   fi
-  printf '127.0.0.1:%s:%s:millrace_worker:%s\n' "$(port postgres)" "$DATABASE" "$(<"$file")" |
-    as_run_user sh -c 'umask 077 && cat >"$1"' - "$RUN/secret/pgpass"
 }

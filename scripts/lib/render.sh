@@ -49,7 +49,11 @@ render_configuration() {
   render_file gateway.properties = \
     "region-directory=$REGION" \
     "cache-directory=$RUN/cache" \
-    "metrics-port=$(port gateway-metrics)"
+    "metrics-port=$(port gateway-metrics)" \
+    "http-port=$(port gateway-http)" \
+    "database-port=$(port postgres)" \
+    "database-name=$DATABASE" \
+    "database-password=file:$RUN/secret/gateway-password"
   render_file snapshot.properties = \
     "flink-rest-uri=$flink" \
     "job-jar=$RUN/lib/jobs/$SNAPSHOT_JAR" \

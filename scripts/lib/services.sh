@@ -13,7 +13,7 @@ install_service_jars() {
 
 start_gateway() {
   if process_running gateway; then return; fi
-  say "starting the gateway, metrics on http://127.0.0.1:$(port gateway-metrics)/metrics"
+  say "starting the gateway, HTTP on http://127.0.0.1:$(port gateway-http)/v2, metrics on port $(port gateway-metrics)"
   spawn gateway "$JAVA" "@$RUN/lib/gateway/gateway.jvmflags" -cp "$RUN/lib/gateway/*" \
     io.millrace.gateway.GatewayMain --conf "$RUN/conf"
 }
@@ -35,7 +35,10 @@ start_services() {
   start_beside_flink train "$TRAIN_JAR" io.millrace.train.RunDispatcherMain
 }
 
-gateway_serves() { [ -e "$REGION/layout.bin" ] && http_ok "http://127.0.0.1:$(port gateway-metrics)/metrics"; }
+gateway_serves() {
+  [ -e "$REGION/layout.bin" ] && http_ok "http://127.0.0.1:$(port gateway-metrics)/metrics" &&
+    http_ok "http://127.0.0.1:$(port gateway-http)/v2/health/ready"
+}
 
 # They wait for what they need by themselves; a configuration they cannot use ends them within seconds.
 stayed_up() { [ $(($(date +%s) - $(stat -c %Y "$RUN/pid/$1"))) -ge 3 ]; }

@@ -3,6 +3,8 @@ package io.millrace.gateway;
 import io.millrace.contract.JsonText;
 import io.millrace.engine.Engines;
 import io.millrace.gateway.core.Pipeline;
+import io.millrace.gateway.http.HttpConfig;
+import io.millrace.gateway.http.HttpConnector;
 import io.millrace.gateway.memory.SharedMemoryConnector;
 import io.millrace.gateway.metrics.GatewayMetrics;
 import io.millrace.gateway.model.ModelCache;
@@ -31,6 +33,7 @@ public final class Gateway implements AutoCloseable {
     private final Pipeline pipeline;
     private final Region region;
     private final SharedMemoryConnector connector;
+    private final @Nullable HttpConnector http;
     private final Heartbeat heartbeat;
     private final int metricsPort;
 
@@ -54,9 +57,13 @@ public final class Gateway implements AutoCloseable {
         // Seconds that the first load would take otherwise.
         Engines.preload();
         this.metricsPort = metrics.serve(config.metricsHost(), config.metricsPort());
+        this.http = openHttp();
         // Before backends see the gateway: the first request after a restart finds its model.
         models.restore(config.warm());
         connector.start();
+        if (http != null) {
+            http.start();
+        }
         pipeline.failure().thenAccept(connector::abort);
         this.heartbeat = new Heartbeat(region, config.heartbeat(), connector::isAlive, models::recordUse);
         log.info(
@@ -72,7 +79,7 @@ public final class Gateway implements AutoCloseable {
      * Starts a gateway.
      *
      * @throws io.millrace.region.RegionException if the region cannot be made
-     * @throws IOException if the metrics' address cannot be bound
+     * @throws IOException if the address of the metrics or of HTTP cannot be bound
      */
     public static Gateway start(GatewayConfig config, StoreConfig storeConfig) throws IOException {
         ModelStore store = new ModelStore(storeConfig);
@@ -87,6 +94,18 @@ public final class Gateway implements AutoCloseable {
             store.close();
             throw e;
         }
+    }
+
+    private @Nullable HttpConnector openHttp() throws IOException {
+        HttpConfig httpConfig = config.http().orElse(null);
+        if (httpConfig == null) {
+            return null;
+        }
+        HttpConnector opened = new HttpConnector(httpConfig, pipeline, models, version());
+        metrics.gauge("millrace_http_in_flight", "HTTP requests that are not answered yet.", opened::inFlight);
+        metrics.gauge("millrace_http_request_bytes", "Memory of the HTTP requests.", opened::requestBytes);
+        metrics.gauge("millrace_http_connections", "Open HTTP connections.", opened::connectionCount);
+        return opened;
     }
 
     private void register() {
@@ -140,6 +159,11 @@ public final class Gateway implements AutoCloseable {
         return metricsPort;
     }
 
+    /** Port of HTTP; -1 when it is off. */
+    public int httpPort() {
+        return http == null ? -1 : http.port();
+    }
+
     /** Waits until the gateway can serve no more; null when it was closed, else what ended it. */
     public @Nullable Throwable awaitEnd() throws InterruptedException {
         return connector.awaitEnd();
@@ -150,6 +174,9 @@ public final class Gateway implements AutoCloseable {
     public void close() {
         log.info("gateway drains: inFlight={}", pipeline.inFlight());
         connector.drain();
+        if (http != null) {
+            http.drain();
+        }
         pipeline.drain();
         boolean idle = pipeline.awaitIdle(config.drain().toNanos());
         if (!idle) {
@@ -157,6 +184,9 @@ public final class Gateway implements AutoCloseable {
         }
         heartbeat.close();
         connector.close();
+        if (http != null) {
+            http.close();
+        }
         pipeline.close();
         models.close();
         residents.close();

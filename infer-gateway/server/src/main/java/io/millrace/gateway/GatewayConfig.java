@@ -6,9 +6,11 @@ import io.millrace.contract.ErrorCode;
 import io.millrace.contract.envelope.RequestLimits;
 import io.millrace.contract.layout.PayloadLayout;
 import io.millrace.gateway.core.PipelineConfig;
+import io.millrace.gateway.http.HttpConfig;
 import io.millrace.region.RegionConfig;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -23,6 +25,7 @@ import java.util.concurrent.TimeUnit;
  * @param spinNanos how long the dispatcher waits awake for the next request of a lone session
  * @param payloadBytes memory of requests and responses in flight that do not fit their slabs
  * @param warm how long the start may wait for the models of the last run
+ * @param http nothing when it is off
  * @param drain how long requests in flight may take at shutdown
  */
 public record GatewayConfig(
@@ -37,6 +40,7 @@ public record GatewayConfig(
         long spinNanos,
         long payloadBytes,
         Duration warm,
+        Optional<HttpConfig> http,
         Duration drain) {
 
     /**
@@ -75,6 +79,7 @@ public record GatewayConfig(
                 TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 50, 0, 1_000)),
                 file.longValue("payload-bytes", 268_435_456, 2L * PayloadLayout.LENGTH_LIMIT, 1L << 40),
                 Duration.ofMillis(file.longValue("warm-millis", 30_000, 0, 600_000)),
+                HttpConfig.from(file),
                 Duration.ofMillis(file.longValue("drain-millis", 10_000, 0, 600_000)));
         file.rejectUnknownKeys();
         return config;

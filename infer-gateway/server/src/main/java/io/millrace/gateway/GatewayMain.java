@@ -49,7 +49,7 @@ public final class GatewayMain {
         } catch (RegionException e) {
             throw exit(SYSTEM, e, e.hint());
         } catch (IOException e) {
-            throw exit(SYSTEM, e, "Another process may use the metrics' port: change metrics-port.");
+            throw exit(SYSTEM, e, "Another process may use the port: change metrics-port or http-port.");
         }
     }
 

@@ -21,6 +21,8 @@ class GatewayArchitectureTest {
                         "io.millrace.region..",
                         "io.millrace.store..",
                         "io.prometheus..",
+                        "org.eclipse.jetty..",
+                        "io.millrace.gateway.http..",
                         "io.millrace.gateway.memory..",
                         "io.millrace.gateway.model..",
                         "io.millrace.gateway.metrics..")
@@ -35,6 +37,24 @@ class GatewayArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.millrace.region..", "io.millrace.gateway.memory..")
+                .check(classes);
+    }
+
+    @Test
+    void onlyTheConnectorOfHttpKnowsJettyAndTheDatabase() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("io.millrace.gateway.http..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.eclipse.jetty..", "java.sql..")
+                .check(classes);
+        noClasses()
+                .that()
+                .resideInAPackage("io.millrace.gateway.http..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.millrace.region..", "io.millrace.store..", "io.millrace.gateway.memory..")
                 .check(classes);
     }
 

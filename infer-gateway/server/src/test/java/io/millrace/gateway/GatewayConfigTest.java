@@ -37,6 +37,7 @@ class GatewayConfigTest {
         assertThat(config.pipeline().queueFullWaits()).isFalse();
         assertThat(config.pipeline().mergeWindowNanos()).isZero();
         assertThat(config.pipeline().waitingRowsMax()).isEqualTo(65_536);
+        assertThat(config.http()).isEmpty();
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.millrace.gateway.core;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
+import io.millrace.contract.FeatureSchema;
 import io.millrace.contract.Task;
 import io.millrace.contract.fitted.BoundTransform;
 import io.millrace.contract.fitted.FittedPreprocessing;
@@ -99,11 +100,17 @@ public final class ServedModel {
         return task;
     }
 
+    /** The raw columns that its rows bring. */
+    public FeatureSchema inputs() {
+        return fitted.inputs();
+    }
+
     Scorer scorer() {
         return scorer;
     }
 
-    int classCount() {
+    /** Labels; 0 for regression. */
+    public int classCount() {
         return labels.size();
     }
 

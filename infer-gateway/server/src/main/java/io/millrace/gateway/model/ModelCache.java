@@ -351,6 +351,14 @@ public final class ModelCache implements Models, AutoCloseable {
         }
     }
 
+    /** Drops a model, if it is resident; requests that it has are still answered. */
+    public void unload(long modelKey) {
+        synchronized (loading) {
+            resident.invalidate(modelKey);
+            resident.cleanUp();
+        }
+    }
+
     @Override
     public int residentCount() {
         return (int) resident.estimatedSize();

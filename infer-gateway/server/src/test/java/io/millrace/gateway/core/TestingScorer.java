@@ -25,7 +25,7 @@ public final class TestingScorer implements Scorer {
     }
 
     /** Holds the next calls until the returned latch opens; {@code entered} opens when one is inside. */
-    CountDownLatch hold(CountDownLatch newEntered) {
+    public CountDownLatch hold(CountDownLatch newEntered) {
         CountDownLatch newGate = new CountDownLatch(1);
         entered = newEntered;
         gate = newGate;

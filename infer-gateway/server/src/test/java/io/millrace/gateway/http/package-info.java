@@ -1,0 +1,4 @@
+@NullMarked
+package io.millrace.gateway.http;
+
+import org.jspecify.annotations.NullMarked;
