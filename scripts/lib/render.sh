@@ -49,6 +49,7 @@ render_configuration() {
   render_file gateway.properties = \
     "region-directory=$REGION" \
     "cache-directory=$RUN/cache" \
+    "import-directory=$RUN/import" \
     "metrics-port=$(port gateway-metrics)" \
     "http-port=$(port gateway-http)" \
     "database-port=$(port postgres)" \

@@ -40,6 +40,6 @@ make_run_dir() {
   locate_run_dir
   if is_root; then chown millrace:millrace "$RUN"; fi
   chmod 0750 "$RUN"
-  as_run_user mkdir -p "$RUN"/{conf,log,pid,secret,tmp,flink,lib,lake,store,matrix,checkpoints,savepoints,snapshot,cache}
+  as_run_user mkdir -p "$RUN"/{conf,log,pid,secret,tmp,flink,lib,lake,store,matrix,checkpoints,savepoints,snapshot,cache,import}
   as_run_user chmod 0700 "$RUN/secret"
 }

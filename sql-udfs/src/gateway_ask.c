@@ -3,6 +3,7 @@
 #include "access/htup_details.h"
 #include "answer_decode.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "millrace_layout.h"
 #include "project_cache.h"
 #include "region_attach.h"
@@ -47,6 +48,22 @@ millrace_load_model(PG_FUNCTION_ARGS)
 
 	ask(&message, MILLRACE_VALUE_TEXT);
 	PG_RETURN_VOID();
+}
+
+/* Has the gateway take a model file into the store: JSON in, JSON out. The same request again is the same package. */
+PG_FUNCTION_INFO_V1(millrace_import_model);
+Datum
+millrace_import_model(PG_FUNCTION_ARGS)
+{
+	text	   *request = PG_GETARG_TEXT_PP(0);
+	char	   *utf8 = pg_server_to_any(VARDATA_ANY(request), VARSIZE_ANY_EXHDR(request), PG_UTF8);
+	MillraceMessage message = {
+		.kind = MILLRACE_KIND_IMPORT,
+		.rows = utf8,
+		.rows_length = utf8 == VARDATA_ANY(request) ? VARSIZE_ANY_EXHDR(request) : strlen(utf8)
+	};
+
+	PG_RETURN_DATUM(ask(&message, MILLRACE_VALUE_TEXT));
 }
 
 /* Sends bytes to the gateway and back */

@@ -58,6 +58,7 @@ CREATE TABLE ml.snapshots (
 	added_bytes bigint,
 	fitted_id text,
 	feature_count integer,
+	fitted text, -- copy of the document beside the rows in the lake, for models from elsewhere; fitted_id is its SHA-256
 	status text NOT NULL DEFAULT 'requested' CHECK (status IN ('requested', 'loading', 'fitting', 'ready', 'failed', 'dropped')),
 	error text,
 	owner name NOT NULL,

@@ -14,10 +14,34 @@ public final class Engines {
     /** Name of the model file in a package of {@link #XGBOOST_FORMAT}. */
     public static final String XGBOOST_FILE = "model.ubj";
 
+    /** Format of a package whose {@value #ONNX_FILE} is a graph of the Open Neural Network Exchange. */
+    public static final String ONNX_FORMAT = "onnx";
+
+    /** Name of the model file in a package of {@link #ONNX_FORMAT}. */
+    public static final String ONNX_FILE = "model.onnx";
+
     private Engines() {}
 
     /**
-     * Loads the engines' native libraries, which the first {@link #load} would do otherwise.
+     * Name of the model file in a package of a format.
+     *
+     * @throws ContractException {@link ErrorCode#UNKNOWN_VERSION} if no engine reads the format
+     */
+    public static String modelFile(String format) {
+        return switch (format) {
+            case XGBOOST_FORMAT -> XGBOOST_FILE;
+            case ONNX_FORMAT -> ONNX_FILE;
+            default ->
+                throw new ContractException(
+                        ErrorCode.UNKNOWN_VERSION,
+                        "model format must be known: format=" + format + ", known=" + XGBOOST_FORMAT + ", "
+                                + ONNX_FORMAT);
+        };
+    }
+
+    /**
+     * Loads the native library that every gateway needs, which the first {@link #load} would do otherwise. That of ONNX is
+     * loaded with the first such model.
      *
      * @throws ContractException {@link ErrorCode#SCORER_FAILED} if one cannot be loaded here
      */
@@ -39,17 +63,15 @@ public final class Engines {
      *     ErrorCode#UNSUPPORTED_KIND} if the model uses a feature of XGBoost that is not served
      */
     public static Scorer load(Path packageDirectory, ModelManifest manifest) {
-        if (!manifest.format().equals(XGBOOST_FORMAT)) {
-            throw new ContractException(
-                    ErrorCode.UNKNOWN_VERSION,
-                    "model format must be known: format=" + manifest.format() + ", known=" + XGBOOST_FORMAT);
-        }
-        Path model = packageDirectory.resolve(XGBOOST_FILE);
+        String modelFile = modelFile(manifest.format());
+        Path model = packageDirectory.resolve(modelFile);
         if (!Files.isRegularFile(model)) {
             throw new ContractException(
                     ErrorCode.CORRUPT_PACKAGE,
-                    "model file is missing from its package: file=" + XGBOOST_FILE + ", package=" + packageDirectory);
+                    "model file is missing from its package: file=" + modelFile + ", package=" + packageDirectory);
         }
-        return XgboostScorer.load(model, manifest);
+        return modelFile.equals(ONNX_FILE)
+                ? OnnxScorer.load(packageDirectory, manifest)
+                : XgboostScorer.load(model, manifest);
     }
 }

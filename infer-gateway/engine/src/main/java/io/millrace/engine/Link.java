@@ -2,6 +2,8 @@ package io.millrace.engine;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** From the sum of a row's leaves (the margin) to the answer, as XGBoost's objectives define it. */
 enum Link {
@@ -16,6 +18,9 @@ enum Link {
     /** A margin for each class, a probability for each class. */
     SOFTMAX;
 
+    /** In the order of a message. */
+    private static final Map<String, Link> BY_OBJECTIVE = byObjective();
+
     /** XGBoost clamps the exponent here so that its float32 exponential cannot overflow. */
     private static final float EXPONENT_MAX = 88.7f;
 
@@ -26,23 +31,38 @@ enum Link {
      *     equal to XGBoost's
      */
     static Link ofObjective(String objective) {
-        return switch (objective) {
-            case "binary:logistic", "reg:logistic", "binary:logitraw" -> SIGMOID;
-            case "multi:softprob", "multi:softmax" -> SOFTMAX;
-            case "binary:hinge" -> STEP;
-            case "count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft" -> EXP;
-            case "reg:squarederror",
-                    "reg:squaredlogerror",
-                    "reg:pseudohubererror",
-                    "reg:absoluteerror",
-                    "reg:quantileerror",
-                    "rank:pairwise",
-                    "rank:ndcg",
-                    "rank:map" -> IDENTITY;
-            default ->
-                throw new ContractException(
-                        ErrorCode.UNSUPPORTED_KIND, "objective must be one that is served: objective=" + objective);
-        };
+        Link link = BY_OBJECTIVE.get(objective);
+        if (link == null) {
+            throw new ContractException(
+                    ErrorCode.UNSUPPORTED_KIND,
+                    "objective must be one that is served: objective=" + objective + ", served="
+                            + String.join(", ", BY_OBJECTIVE.keySet()));
+        }
+        return link;
+    }
+
+    private static Map<String, Link> byObjective() {
+        Map<String, Link> links = new LinkedHashMap<>();
+        links.put("binary:logistic", SIGMOID);
+        links.put("binary:logitraw", SIGMOID);
+        links.put("binary:hinge", STEP);
+        links.put("multi:softprob", SOFTMAX);
+        links.put("multi:softmax", SOFTMAX);
+        links.put("reg:squarederror", IDENTITY);
+        links.put("reg:squaredlogerror", IDENTITY);
+        links.put("reg:pseudohubererror", IDENTITY);
+        links.put("reg:absoluteerror", IDENTITY);
+        links.put("reg:quantileerror", IDENTITY);
+        links.put("reg:logistic", SIGMOID);
+        links.put("reg:gamma", EXP);
+        links.put("reg:tweedie", EXP);
+        links.put("count:poisson", EXP);
+        links.put("survival:cox", EXP);
+        links.put("survival:aft", EXP);
+        links.put("rank:pairwise", IDENTITY);
+        links.put("rank:ndcg", IDENTITY);
+        links.put("rank:map", IDENTITY);
+        return links;
     }
 
     /** A natural logarithm in float32. */
@@ -77,30 +97,33 @@ enum Link {
      * <p>Shape: {@code rowCount x outputs}, row-major.
      */
     void apply(float[] values, int rowCount, int outputs) {
-        int count = rowCount * outputs;
-        switch (this) {
-            case IDENTITY -> {}
-            case SIGMOID -> {
-                for (int index = 0; index < count; index++) {
-                    values[index] = sigmoid(values[index]);
-                }
-            }
-            case EXP -> {
-                for (int index = 0; index < count; index++) {
-                    values[index] = (float) Math.exp(values[index]);
-                }
-            }
-            case STEP -> {
-                for (int index = 0; index < count; index++) {
-                    values[index] = values[index] > 0 ? 1 : 0;
-                }
-            }
-            case SOFTMAX -> {
-                for (int row = 0; row < rowCount; row++) {
-                    softmax(values, row * outputs, outputs);
-                }
-            }
+        if (this == IDENTITY) {
+            return;
         }
+        for (int row = 0; row < rowCount; row++) {
+            applyRow(values, row * outputs, outputs);
+        }
+    }
+
+    /** The same for the {@code count} values of one row. */
+    void applyRow(float[] values, int offset, int count) {
+        if (this == SOFTMAX) {
+            softmax(values, offset, count);
+            return;
+        }
+        for (int index = offset; index < offset + count; index++) {
+            values[index] = applied(values[index]);
+        }
+    }
+
+    private float applied(float margin) {
+        return switch (this) {
+            case IDENTITY -> margin;
+            case SIGMOID -> sigmoid(margin);
+            case EXP -> (float) Math.exp(margin);
+            case STEP -> margin > 0 ? 1 : 0;
+            case SOFTMAX -> throw new AssertionError(this);
+        };
     }
 
     private static float sigmoid(float margin) {

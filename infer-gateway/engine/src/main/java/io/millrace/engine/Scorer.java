@@ -1,5 +1,11 @@
 package io.millrace.engine;
 
+import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
+import io.millrace.contract.fitted.RawColumn;
+import io.millrace.contract.fitted.RawRows;
+import java.util.List;
+
 /**
  * A loaded model that answers batches of rows.
  *
@@ -23,12 +29,54 @@ public interface Scorer extends AutoCloseable {
      *
      * @param features the rows; NaN is a missing value
      * @param rowCount {@code 0 <= rowCount}; entries of either array beyond it are left alone
-     * @param out receives the answers
-     * @throws io.millrace.contract.ContractException {@link io.millrace.contract.ErrorCode#WRONG_LENGTH} if an array is
-     *     too short, {@link io.millrace.contract.ErrorCode#SCORER_FAILED} if the native library refuses
+     * @param out receives the answers; NaN where the model has none
+     * @throws ContractException {@link ErrorCode#WRONG_LENGTH} if an array is too short, {@link
+     *     ErrorCode#SCORER_FAILED} if the native library refuses, {@link ErrorCode#UNSUPPORTED_KIND} if the model takes
+     *     {@link #rawColumns}
      * @throws IllegalStateException if the scorer is closed
      */
     void score(float[] features, int rowCount, float[] out);
+
+    /** The columns that the model takes as they are, instead of features; empty for a model that takes features. */
+    default List<RawColumn> rawColumns() {
+        return List.of();
+    }
+
+    /**
+     * Scores a batch of a model with {@link #rawColumns}.
+     *
+     * @param rows of these columns
+     * @param first the first row to score
+     * @param rowCount {@code 0 <= rowCount}
+     * @param out receives the answers, {@code rowCount x outputs()}, row-major
+     * @throws ContractException as above; {@link ErrorCode#UNSUPPORTED_KIND} if the model takes features
+     */
+    default void score(RawRows rows, int first, int rowCount, float[] out) {
+        throw new ContractException(
+                ErrorCode.UNSUPPORTED_KIND, "model takes features, not columns as they are: width=" + width());
+    }
+
+    /**
+     * Puts native state that a failed call may have broken aside for a fresh copy of it; calls in flight end first. A
+     * model without such state, or one that was renewed a moment ago, is left as it is.
+     *
+     * @return whether it is fresh now
+     */
+    default boolean renew() {
+        return false;
+    }
+
+    /** Refuses arrays that are too short for a batch. */
+    static void checkLengths(Scorer scorer, float[] features, int rowCount, float[] out) {
+        if (rowCount < 0
+                || features.length < (long) rowCount * scorer.width()
+                || out.length < (long) rowCount * scorer.outputs()) {
+            throw new ContractException(
+                    ErrorCode.WRONG_LENGTH,
+                    "batch must fit its arrays: rows=" + rowCount + ", width=" + scorer.width() + ", features="
+                            + features.length + ", outputs=" + scorer.outputs() + ", out=" + out.length);
+        }
+    }
 
     /** Memory the model holds, on the Java heap and in native memory; bytes, an estimate from above. */
     long residentBytes();

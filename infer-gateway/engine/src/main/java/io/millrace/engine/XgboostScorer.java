@@ -104,6 +104,12 @@ final class XgboostScorer implements Scorer {
                             + manifest.width());
         }
         boolean classification = manifest.task() == Task.CLASSIFICATION;
+        if (!classification && model.outputCount() > 1 && model.link() != Link.SOFTMAX) {
+            throw new ContractException(
+                    ErrorCode.UNSUPPORTED_KIND,
+                    "regression must have one output, for one target or quantile: objective=" + model.objective()
+                            + ", outputs=" + model.outputCount());
+        }
         int classCount = manifest.labels().size();
         int outputs = classification && classCount > 2 ? classCount : 1;
         // Two classes may also be trained as softmax; the second probability is then the answer.
@@ -135,7 +141,7 @@ final class XgboostScorer implements Scorer {
 
     @Override
     public void score(float[] features, int rowCount, float[] out) {
-        checkLengths(features, rowCount, out);
+        Scorer.checkLengths(this, features, rowCount, out);
         if (closed) {
             throw new IllegalStateException("scorer is closed");
         }
@@ -171,15 +177,6 @@ final class XgboostScorer implements Scorer {
             for (int row = 0; row < rowCount; row++) {
                 out[row] = margins[row * marginCount + 1];
             }
-        }
-    }
-
-    private void checkLengths(float[] features, int rowCount, float[] out) {
-        if (rowCount < 0 || features.length < (long) rowCount * width || out.length < (long) rowCount * outputs) {
-            throw new ContractException(
-                    ErrorCode.WRONG_LENGTH,
-                    "batch must fit its arrays: rows=" + rowCount + ", width=" + width + ", features=" + features.length
-                            + ", outputs=" + outputs + ", out=" + out.length);
         }
     }
 

@@ -10,16 +10,28 @@ import com.tngtech.archunit.lang.ArchRule;
 @AnalyzeClasses(packages = "io.millrace.engine", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     @ArchTest
-    static final ArchRule nativeCallsStayInTwoClasses = noClasses()
+    static final ArchRule nativeCallsStayInThreeClasses = noClasses()
             .that()
             .doNotHaveSimpleName("NativeBooster")
             .and()
             .haveNameNotMatching(".*NativeBooster\\$.*")
             .and()
             .doNotHaveSimpleName("XgboostLibrary")
+            .and()
+            .doNotHaveSimpleName("OnnxLibrary")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("com.sun.jna..", "ml.dmlc..");
+
+    @ArchTest
+    static final ArchRule graphsStayAmongTheirOwn = noClasses()
+            .that()
+            .haveSimpleNameNotStartingWith("Onnx")
+            .and()
+            .haveNameNotMatching(".*\\.Onnx.*")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("ai.onnxruntime..");
 
     @ArchTest
     static final ArchRule knowsNoOtherModule = noClasses()

@@ -1,5 +1,7 @@
 package io.millrace.engine;
 
+import com.sun.jna.Library;
+import com.sun.jna.Pointer;
 import io.millrace.contract.ModelManifest;
 import io.millrace.contract.Task;
 import java.io.IOException;
@@ -66,6 +68,9 @@ final class TestingForests {
             if (String.valueOf(parameters.get("objective")).startsWith("rank:")) {
                 matrix.setGroup(new int[] {labels.length});
             }
+            if ("survival:aft".equals(parameters.get("objective"))) {
+                boundLabels(matrix, labels);
+            }
             Map<String, Object> all = new HashMap<>(parameters);
             all.put("nthread", 1);
             all.put("verbosity", 0);
@@ -73,6 +78,22 @@ final class TestingForests {
         } finally {
             matrix.dispose();
         }
+    }
+
+    private interface BoundsView extends Library {
+        int XGDMatrixSetFloatInfo(Pointer matrix, String field, float[] values, long count);
+    }
+
+    /** The times of a survival model: known, and of every third row only that it is not below. */
+    private static void boundLabels(DMatrix matrix, float[] labels) {
+        float[] upper = labels.clone();
+        for (int row = 0; row < upper.length; row += 3) {
+            upper[row] = Float.POSITIVE_INFINITY;
+        }
+        BoundsView view = XgboostLibrary.open(BoundsView.class);
+        Pointer handle = new Pointer(matrix.getHandle());
+        view.XGDMatrixSetFloatInfo(handle, "label_lower_bound", labels, labels.length);
+        view.XGDMatrixSetFloatInfo(handle, "label_upper_bound", upper, upper.length);
     }
 
     /** What XGBoost's own Java interface answers, row-major. */

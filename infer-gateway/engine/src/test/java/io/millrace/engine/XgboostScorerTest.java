@@ -269,6 +269,22 @@ class XgboostScorerTest {
                 "splits must be numeric: tree=0");
     }
 
+    @Test
+    void refusesAnObjectiveOrAnOutputThatIsNotServed() throws Exception {
+        assertRefused(
+                () -> Link.ofObjective("reg:conjured"),
+                ErrorCode.UNSUPPORTED_KIND,
+                "objective must be one that is served: objective=reg:conjured, served=binary:logistic, binary:logitraw,"
+                        + " binary:hinge, multi:softprob, multi:softmax, reg:squarederror, reg:squaredlogerror,"
+                        + " reg:pseudohubererror, reg:absoluteerror, reg:quantileerror, reg:logistic, reg:gamma,"
+                        + " reg:tweedie, count:poisson, survival:cox, survival:aft, rank:pairwise, rank:ndcg, rank:map");
+        train(2, 0, Map.of("objective", "reg:quantileerror", "quantile_alpha", "[0.1, 0.5, 0.9]"));
+        assertRefused(
+                () -> Engines.load(directory, TestingForests.manifest(WIDTH, 0)),
+                ErrorCode.UNSUPPORTED_KIND,
+                "regression must have one output, for one target or quantile: objective=reg:quantileerror, outputs=3");
+    }
+
     private void categorical() throws XGBoostError, IOException {
         float[] rows = new float[400];
         float[] labels = new float[200];

@@ -8,6 +8,7 @@ import io.millrace.gateway.http.HttpConnector;
 import io.millrace.gateway.memory.SharedMemoryConnector;
 import io.millrace.gateway.metrics.GatewayMetrics;
 import io.millrace.gateway.model.ModelCache;
+import io.millrace.gateway.model.PackageImporter;
 import io.millrace.gateway.model.PackageLoader;
 import io.millrace.region.Region;
 import io.millrace.store.ModelStore;
@@ -30,6 +31,7 @@ public final class Gateway implements AutoCloseable {
     private final ModelStore store;
     private final RegistryResidents residents;
     private final ModelCache models;
+    private final PackageImporter importer;
     private final Pipeline pipeline;
     private final Region region;
     private final SharedMemoryConnector connector;
@@ -51,7 +53,8 @@ public final class Gateway implements AutoCloseable {
                 modelBytes,
                 metrics,
                 residents);
-        this.pipeline = new Pipeline(config.pipeline(), models, metrics, this::status, System::nanoTime);
+        this.importer = new PackageImporter(store, config.cacheDirectory(), config.importDirectory(), modelBytes);
+        this.pipeline = new Pipeline(config.pipeline(), models, importer, metrics, this::status, System::nanoTime);
         this.connector = new SharedMemoryConnector(region, pipeline, config.spinNanos(), config.payloadBytes());
         register();
         // Seconds that the first load would take otherwise.
@@ -178,6 +181,7 @@ public final class Gateway implements AutoCloseable {
             http.drain();
         }
         pipeline.drain();
+        importer.close();
         boolean idle = pipeline.awaitIdle(config.drain().toNanos());
         if (!idle) {
             log.warn("requests are abandoned: inFlight={}", pipeline.inFlight());

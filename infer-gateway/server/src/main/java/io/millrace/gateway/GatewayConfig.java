@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code gateway.properties} says.
@@ -20,6 +21,7 @@ import java.util.concurrent.TimeUnit;
  * @param metricsHost address of the Prometheus endpoint
  * @param metricsPort its port; 0 takes any free one
  * @param cacheDirectory local copies of packages
+ * @param importDirectory where model files of this machine may be imported from; null for nowhere
  * @param cacheBytes memory of all resident models; the heap may allow less
  * @param queueRows rows that may wait for one model, those of large jobs apart
  * @param spinNanos how long the dispatcher waits awake for the next request of a lone session
@@ -35,6 +37,7 @@ public record GatewayConfig(
         String metricsHost,
         int metricsPort,
         Path cacheDirectory,
+        @Nullable Path importDirectory,
         long cacheBytes,
         int queueRows,
         long spinNanos,
@@ -74,6 +77,7 @@ public record GatewayConfig(
                 file.string("metrics-host", "127.0.0.1"),
                 file.integer("metrics-port", 9187, 0, 65_535),
                 file.path("cache-directory"),
+                file.optional("import-directory").isEmpty() ? null : file.path("import-directory"),
                 file.longValue("cache-bytes", 201_326_592, 1 << 20, Long.MAX_VALUE),
                 file.integer("queue-rows", 65_536, 1, 1 << 24),
                 TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 50, 0, 1_000)),

@@ -32,6 +32,10 @@ class GatewayConfigTest {
         assertThat(config.spinNanos()).isEqualTo(50_000);
         assertThat(config.payloadBytes()).isEqualTo(268_435_456);
         assertThat(config.warm()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(config.importDirectory()).isNull();
+        assertThat(read(Map.of("import-directory", "/srv/models")).importDirectory())
+                .isEqualTo(Path.of("/srv/models"));
+        assertThat(read(Map.of("import-directory", "")).importDirectory()).isNull();
         assertThat(config.pipeline().limits().isEmpty()).isTrue();
         assertThat(config.pipeline().limits().waits()).isFalse();
         assertThat(config.pipeline().queueFullWaits()).isFalse();

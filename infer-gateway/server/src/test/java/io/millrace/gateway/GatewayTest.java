@@ -484,7 +484,7 @@ class GatewayTest {
             TestingClient.Answer answer = client.call(RequestKind.PREDICT, key, flipped);
             assertThat(answer.status()).as("bit " + bit).isNotEqualTo(ErrorCode.INTERNAL);
         }
-        for (int kind : new int[] {0, 9, -1, Integer.MAX_VALUE}) {
+        for (int kind : new int[] {0, 10, -1, Integer.MAX_VALUE}) {
             int slotIndex = client.backend().claim();
             client.backend().submit(slotIndex, kind, key, whole, TestingClient.TIMEOUT);
             client.backend().awaitDone(slotIndex, TestingClient.TIMEOUT);

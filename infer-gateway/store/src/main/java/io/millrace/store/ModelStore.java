@@ -4,6 +4,7 @@ import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.ModelManifest;
 import io.millrace.contract.Sha256;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -35,6 +36,9 @@ public final class ModelStore implements AutoCloseable {
     private static final Logger logger = LoggerFactory.getLogger(ModelStore.class);
     private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
 
+    /** What the uri of a file to import begins with; the rest is its path in the store's directory for such files. */
+    public static final String IMPORT_URI_PREFIX = StorePath.URI_PREFIX + StorePath.IMPORT_DIRECTORY + "/";
+
     private final StoreConfig config;
     private final ObjectStore objects;
     private final Map<Path, CompletableFuture<Path>> fetches = new ConcurrentHashMap<>();
@@ -53,6 +57,11 @@ public final class ModelStore implements AutoCloseable {
     /** The directory for one attempt of one run: {@code <database>/<project id>/<run id>-<attempt>}, database escaped. */
     public static String directory(String database, long projectId, long runId, int attempt) {
         return StorePath.directory(database, projectId, runId, attempt);
+    }
+
+    /** The directory for one import: {@code <database>/<project id>/import-<import id>}, database escaped. */
+    public static String importedDirectory(String database, long projectId, String importId) {
+        return StorePath.importedDirectory(database, projectId, importId);
     }
 
     /**
@@ -161,6 +170,58 @@ public final class ModelStore implements AutoCloseable {
             throw e;
         } finally {
             fetches.remove(target, mine);
+        }
+    }
+
+    /**
+     * A new directory for a package in the making. What a dead process leaves is removed with the cache's upkeep.
+     *
+     * @param cacheDirectory local; made if absent
+     */
+    public static Path createWorkDirectory(Path cacheDirectory) {
+        try {
+            return new PackageCache(cacheDirectory).createUnfinished();
+        } catch (IOException e) {
+            throw PackageFiles.ioFailed("work directory cannot be made", cacheDirectory, e);
+        }
+    }
+
+    /** Removes such a directory and all in it. */
+    public static void removeWorkDirectory(Path directory) {
+        PackageCache.deleteQuietly(directory);
+    }
+
+    /**
+     * Copies a file that was put into the store to be imported.
+     *
+     * @param uri begins with {@link #IMPORT_URI_PREFIX}: no package can be read this way
+     * @param target a local file, made or replaced
+     * @param bytesMax largest file
+     * @throws ContractException {@link ErrorCode#INVALID_VALUE} also if there is no such file, {@link
+     *     ErrorCode#MODEL_TOO_LARGE} if it is above the limit
+     */
+    public void fetchFile(String uri, Path target, long bytesMax) {
+        String path = StorePath.importPathOf(uri);
+        long bytes = objects.length(path);
+        if (bytes < 0) {
+            throw new ContractException(
+                    ErrorCode.INVALID_VALUE, "file to import must be in the store: uri=" + StorePath.shortened(uri));
+        }
+        if (bytes > bytesMax) {
+            throw new ContractException(
+                    ErrorCode.MODEL_TOO_LARGE,
+                    "model file must be within its limit: bytes=" + bytes + ", limitBytes=" + bytesMax);
+        }
+        try {
+            long copied = objects.copyTo(path, bytes, target);
+            if (copied != bytes) {
+                throw new ContractException(
+                        ErrorCode.STORE_UNAVAILABLE,
+                        "file must stay as it is while it is read: path=" + path + ", expectedBytes=" + bytes
+                                + ", actualBytes=" + copied);
+            }
+        } catch (IOException e) {
+            throw PackageFiles.ioFailed("file cannot be written", target, e);
         }
     }
 

@@ -108,6 +108,31 @@ final class ObjectStore implements AutoCloseable {
         return awaitOrNull("read", path, operator.read(path, offset, length), config.operationTimeoutMillis());
     }
 
+    /**
+     * Copies an object to a local file by ranges.
+     *
+     * @param length of the object
+     * @return bytes copied: fewer when the object turns out shorter
+     */
+    long copyTo(String path, long length, Path target) throws IOException {
+        long copied = 0;
+        try (OutputStream out = Files.newOutputStream(target)) {
+            while (copied < length) {
+                int wanted = (int) Math.min(CHUNK_LENGTH, length - copied);
+                byte[] chunk = read(path, copied, wanted);
+                if (chunk == null) {
+                    return copied;
+                }
+                out.write(chunk);
+                copied += chunk.length;
+                if (chunk.length != wanted) {
+                    return copied;
+                }
+            }
+        }
+        return copied;
+    }
+
     /** Writes a small object in one piece: visible whole or not at all. */
     void write(String path, byte[] bytes) {
         await("write", path, operator.write(path, bytes), config.operationTimeoutMillis());

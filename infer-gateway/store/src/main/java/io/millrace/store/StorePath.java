@@ -15,6 +15,9 @@ import java.util.regex.Pattern;
 final class StorePath {
     static final String URI_PREFIX = "store:";
 
+    /** No database's name is escaped to this: a dot never stays. */
+    static final String IMPORT_DIRECTORY = "import.d";
+
     private static final int DIRECTORY_LENGTH_MAX = 900;
     private static final int DEPTH_MAX = 8;
     private static final Pattern SEGMENT = Pattern.compile("[A-Za-z0-9_%-][A-Za-z0-9._%-]{0,249}");
@@ -25,6 +28,26 @@ final class StorePath {
     /** The directory of one attempt of one run; the database's name may hold any character. */
     static String directory(String database, long projectId, long runId, int attempt) {
         return validDirectory(escaped(database) + "/" + projectId + "/" + runId + "-" + attempt);
+    }
+
+    /** The directory of one import. */
+    static String importedDirectory(String database, long projectId, String importId) {
+        return validDirectory(escaped(database) + "/" + projectId + "/import-" + importId);
+    }
+
+    /**
+     * The path of a file that was put into the store to be imported.
+     *
+     * @throws ContractException {@link ErrorCode#INVALID_VALUE} if the uri is of another scheme, or leads elsewhere
+     */
+    static String importPathOf(String uri) {
+        if (!uri.startsWith(URI_PREFIX + IMPORT_DIRECTORY + "/")) {
+            throw new ContractException(
+                    ErrorCode.INVALID_VALUE,
+                    "uri of a file to import must begin with file: or " + URI_PREFIX + IMPORT_DIRECTORY + "/: uri="
+                            + shortened(uri));
+        }
+        return validDirectory(uri.substring(URI_PREFIX.length()));
     }
 
     /** Percent-escapes all bytes of UTF-8 that are not plain. */

@@ -34,6 +34,15 @@ public final class JsonText {
         return bytes.toByteArray();
     }
 
+    /** Writes a field that is a list of texts. */
+    public static void writeTexts(JsonGenerator out, String key, Iterable<String> texts) throws IOException {
+        out.writeArrayFieldStart(key);
+        for (String text : texts) {
+            out.writeString(text);
+        }
+        out.writeEndArray();
+    }
+
     /** Sixteen hexadecimal digits. */
     public static String hex64(long value) {
         return String.format("%016x", value);

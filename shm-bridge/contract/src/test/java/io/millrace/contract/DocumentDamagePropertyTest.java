@@ -1,5 +1,7 @@
 package io.millrace.contract;
 
+import io.millrace.contract.envelope.ImportAnswer;
+import io.millrace.contract.envelope.ImportRequest;
 import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.fitted.FittedPreprocessing;
 import io.millrace.contract.layout.DoorbellLayout;
@@ -25,6 +27,8 @@ final class DocumentDamagePropertyTest {
             ModelManifest::parse,
             FittedPreprocessing::parse,
             ModelReference::parse,
+            ImportRequest::parse,
+            ImportAnswer::parse,
             RegionLayout::decode,
             DoorbellLayout::decode);
 

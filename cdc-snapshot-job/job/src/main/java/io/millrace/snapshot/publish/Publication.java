@@ -118,7 +118,7 @@ final class Publication {
                 new FitRequest(snapshotId, row.labelColumn(), row.keyColumns(), row.features(), null, preprocess(row));
         FittedPreprocessing fitted = new Fitter().fit(table, icebergSnapshotId, fit);
         FittedStore.write(table, icebergSnapshotId, snapshotId, fitted);
-        rows.ready(snapshotId, size, fitted.fittedId(), fitted.width());
+        rows.ready(snapshotId, size, fitted);
         LOG.info(
                 "snapshot is ready: snapshotId={}, table={}, icebergSnapshotId={}, rows={}, fittedId={}, millis={}",
                 snapshotId,

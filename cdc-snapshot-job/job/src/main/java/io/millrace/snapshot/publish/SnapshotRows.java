@@ -1,9 +1,11 @@
 package io.millrace.snapshot.publish;
 
+import io.millrace.contract.fitted.FittedPreprocessing;
 import io.millrace.jobs.DatabaseConnections;
 import io.millrace.lake.SnapshotSize;
 import io.millrace.snapshot.CapturedTables;
 import java.io.Serializable;
+import java.nio.charset.StandardCharsets;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -92,18 +94,19 @@ final class SnapshotRows implements Serializable {
         }
     }
 
-    void ready(long snapshotId, SnapshotSize size, String fittedId, int featureCount) throws SQLException {
+    void ready(long snapshotId, SnapshotSize size, FittedPreprocessing fitted) throws SQLException {
         String sql = "UPDATE ml.snapshots SET status = 'ready', rows = ?, added_files = ?, bytes = ?, added_bytes = ?,"
-                + " fitted_id = ?, feature_count = ?, error = NULL, ready_at = now()" + OPEN;
+                + " fitted_id = ?, feature_count = ?, fitted = ?, error = NULL, ready_at = now()" + OPEN;
         try (Connection connection = database.open("snapshot");
                 PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setLong(1, size.rows());
             statement.setInt(2, size.addedFiles());
             statement.setLong(3, size.bytes());
             statement.setLong(4, size.addedBytes());
-            statement.setString(5, fittedId);
-            statement.setInt(6, featureCount);
-            statement.setLong(7, snapshotId);
+            statement.setString(5, fitted.fittedId());
+            statement.setInt(6, fitted.width());
+            statement.setString(7, new String(fitted.toJson(), StandardCharsets.UTF_8));
+            statement.setLong(8, snapshotId);
             statement.executeUpdate();
         }
     }

@@ -1,6 +1,7 @@
 package io.millrace.gateway.core;
 
 import io.millrace.contract.ContractException;
+import io.millrace.contract.ErrorCode;
 import io.millrace.contract.Task;
 import io.millrace.contract.layout.RequestKind;
 import io.millrace.contract.layout.ValueKind;
@@ -19,7 +20,7 @@ final class AnswerWriter {
             case CLASS -> ValueKind.TEXT;
             case FULL -> ValueKind.FULL;
             case PREPROCESS -> ValueKind.VECTOR32;
-            case LOAD, STATUS -> ValueKind.TEXT;
+            case LOAD, STATUS, IMPORT -> ValueKind.TEXT;
             case ECHO -> ValueKind.BYTES;
         };
     }
@@ -45,6 +46,13 @@ final class AnswerWriter {
     private void writeRow(Completion completion, RequestKind kind, ServedModel model, float[] outputs, int position) {
         int outputCount = model.scorer().outputs();
         int first = position * outputCount;
+        if (Float.isNaN(outputs[first])) {
+            completion.rowFailed(
+                    ErrorCode.INVALID_VALUE,
+                    "model has no answer for the row, as for a missing value that it does not take: model="
+                            + model.name());
+            return;
+        }
         switch (kind) {
             case PREDICT -> completion.scalar(prediction(model, outputs, first));
             case CLASS -> completion.text(model.label(classIndex(model, outputs, first)));

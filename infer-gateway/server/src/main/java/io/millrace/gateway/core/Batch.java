@@ -1,8 +1,12 @@
 package io.millrace.gateway.core;
 
 import io.millrace.contract.ContractException;
+import io.millrace.contract.fitted.RawColumn;
+import io.millrace.contract.fitted.RawRows;
+import io.millrace.engine.Scorer;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +30,7 @@ final class Batch {
 
     private float[] features = new float[0];
     private float[] outputs = new float[0];
+    private RawRows rawRows = new RawRows(List.of());
     private int[] positions = new int[64];
     private int positionCount;
     private int batchRow;
@@ -88,12 +93,18 @@ final class Batch {
      *
      * @param blockRows at most {@link #blockRows}
      */
-    void prepare(int blockRows, int width, int outputCount) {
+    void prepare(int blockRows, Scorer scorer) {
         positionCount = 0;
         batchRow = 0;
         errors.clear();
-        features = ensure(features, (long) blockRows * width);
-        outputs = ensure(outputs, (long) blockRows * outputCount);
+        List<RawColumn> columns = scorer.rawColumns();
+        if (columns.isEmpty()) {
+            features = ensure(features, (long) blockRows * scorer.width());
+        } else {
+            rawRows = columns.equals(rawRows.columns()) ? rawRows : new RawRows(columns);
+            rawRows.ensure(blockRows);
+        }
+        outputs = ensure(outputs, (long) blockRows * scorer.outputs());
         if (positions.length < blockRows) {
             positions = new int[Math.max(blockRows, 2 * positions.length)];
         }
@@ -110,6 +121,30 @@ final class Batch {
 
     float[] outputs() {
         return outputs;
+    }
+
+    /** The rows of a model that takes columns as they are, in place of the matrix. */
+    RawRows rawRows() {
+        return rawRows;
+    }
+
+    /** Scores all rows in the matrix. */
+    void score(Scorer scorer) {
+        if (scorer.rawColumns().isEmpty()) {
+            scorer.score(features, positionCount, outputs);
+        } else {
+            scorer.score(rawRows, 0, positionCount, outputs);
+        }
+    }
+
+    /** Scores one row of the matrix alone. */
+    void score(Scorer scorer, int position, float[] out) {
+        if (scorer.rawColumns().isEmpty()) {
+            int width = scorer.width();
+            scorer.score(Arrays.copyOfRange(features, position * width, (position + 1) * width), 1, out);
+        } else {
+            scorer.score(rawRows, position, 1, out);
+        }
     }
 
     /** Rows in the matrix. */

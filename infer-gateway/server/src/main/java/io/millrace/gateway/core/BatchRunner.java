@@ -5,10 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.RowReader;
-import io.millrace.contract.fitted.BoundTransform;
 import io.millrace.contract.layout.RequestKind;
 import io.millrace.engine.Scorer;
-import java.util.Arrays;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,8 +15,8 @@ import org.slf4j.LoggerFactory;
 /*
  * One batch: every request of it ends here, answered or failed, whatever happens.
  *
- * A row that cannot be transformed gets an error of its own. A scorer that fails on the whole matrix is asked again row
- * by row, so that one poisonous row costs only itself. Bytes that break the envelope fail their request, since nothing
+ * A row that cannot be transformed gets an error of its own. A scorer that fails on the whole matrix is made anew, where
+ * its native state may be broken, and asked again row by row, so that one poisonous row costs only itself. Bytes that break the envelope fail their request, since nothing
  * tells where its next row begins.
  */
 /** Transforms, scores and answers batches; one per executing thread. Threads: one. */
@@ -92,7 +90,7 @@ final class BatchRunner {
     }
 
     private void runWhole(Batch batch, ServedModel model, long start) {
-        batch.prepare(batch.rowCount(), model.scorer().width(), model.scorer().outputs());
+        batch.prepare(batch.rowCount(), model.scorer());
         transform(batch, model);
         score(batch, model, start);
         while (!batch.isEmpty()) {
@@ -120,7 +118,7 @@ final class BatchRunner {
                     return;
                 }
                 int rowCount = Math.min(rowsLeft, blockRows);
-                batch.prepare(rowCount, model.scorer().width(), model.scorer().outputs());
+                batch.prepare(rowCount, model.scorer());
                 request.firstRow = 0;
                 transform(request, rowCount, model, batch);
                 if (request.kind() != RequestKind.PREPROCESS) {
@@ -163,13 +161,13 @@ final class BatchRunner {
 
     /** Puts the next rows of a request into the matrix; where that is all it wants, also into its answer. */
     private static void transform(Request request, int rowCount, ServedModel model, Batch batch) {
-        BoundTransform transform = requireNonNull(request.transform);
+        RowTransform transform = requireNonNull(request.transform);
         boolean preprocess = request.kind() == RequestKind.PREPROCESS;
         int width = model.scorer().width();
         for (int row = 0; row < rowCount; row++) {
             RowReader reader = request.nextRow();
             int offset = batch.positionCount() * width;
-            ContractException error = apply(transform, reader, batch.features(), offset);
+            ContractException error = apply(transform, reader, batch);
             if (error != null) {
                 batch.refuse(error);
             } else {
@@ -181,10 +179,9 @@ final class BatchRunner {
         }
     }
 
-    private static @Nullable ContractException apply(
-            BoundTransform transform, RowReader reader, float[] features, int offset) {
+    private static @Nullable ContractException apply(RowTransform transform, RowReader reader, Batch batch) {
         try {
-            transform.apply(reader, features, offset);
+            transform.apply(reader, batch);
             return null;
         } catch (ContractException e) {
             return e;
@@ -207,9 +204,18 @@ final class BatchRunner {
         long transformed = clock.getAsLong();
         Scorer scorer = model.scorer();
         try {
-            scorer.score(batch.features(), batch.positionCount(), batch.outputs());
+            batch.score(scorer);
         } catch (RuntimeException e) {
-            log.warn("scorer failed on a batch: rows={}, reason={}", batch.positionCount(), e.toString());
+            boolean renewed = scorer.renew();
+            if (renewed) {
+                observer.renewed();
+            }
+            log.warn(
+                    "scorer failed on a batch: model={}, rows={}, renewed={}, reason={}",
+                    model.name(),
+                    batch.positionCount(),
+                    renewed,
+                    e.toString());
             scoreSingly(batch, scorer);
         }
         long scored = clock.getAsLong();
@@ -218,15 +224,13 @@ final class BatchRunner {
     }
 
     private void scoreSingly(Batch batch, Scorer scorer) {
-        int width = scorer.width();
         int outputCount = scorer.outputs();
         if (singleOutput.length < outputCount) {
             singleOutput = new float[outputCount];
         }
         for (int position = 0; position < batch.positionCount(); position++) {
-            float[] features = Arrays.copyOfRange(batch.features(), position * width, (position + 1) * width);
             try {
-                scorer.score(features, 1, singleOutput);
+                batch.score(scorer, position, singleOutput);
                 System.arraycopy(singleOutput, 0, batch.outputs(), position * outputCount, outputCount);
             } catch (RuntimeException e) {
                 batch.refusePosition(

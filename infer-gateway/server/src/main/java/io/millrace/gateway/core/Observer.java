@@ -22,6 +22,9 @@ public interface Observer {
 
         @Override
         public void executed(int rowCount, long transformNanos, long scoreNanos) {}
+
+        @Override
+        public void renewed() {}
     };
 
     /** A request ended; one call each, rejected ones included. */
@@ -43,4 +46,7 @@ public interface Observer {
 
     /** A batch was scored. */
     void executed(int rowCount, long transformNanos, long scoreNanos);
+
+    /** A scorer failed on a batch and was loaded again. */
+    void renewed();
 }

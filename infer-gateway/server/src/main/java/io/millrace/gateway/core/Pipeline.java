@@ -4,8 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
+import io.millrace.contract.envelope.ImportAnswer;
 import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.layout.RequestKind;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +43,7 @@ public final class Pipeline implements AutoCloseable {
 
     private final PipelineConfig config;
     private final Models models;
+    private final Importer importer;
     private final Observer observer;
     private final LongSupplier clock;
     private final Supplier<String> status;
@@ -58,9 +61,15 @@ public final class Pipeline implements AutoCloseable {
      * @param clock nanoseconds of the deadlines' clock
      */
     public Pipeline(
-            PipelineConfig config, Models models, Observer observer, Supplier<String> status, LongSupplier clock) {
+            PipelineConfig config,
+            Models models,
+            Importer importer,
+            Observer observer,
+            Supplier<String> status,
+            LongSupplier clock) {
         this.config = config;
         this.models = models;
+        this.importer = importer;
         this.observer = observer;
         this.status = status;
         this.clock = clock;
@@ -181,6 +190,7 @@ public final class Pipeline implements AutoCloseable {
                 case ECHO -> echo(request);
                 case STATUS -> answerText(request, status.get());
                 case LOAD -> load(request);
+                case IMPORT -> importModel(request);
                 case PREDICT, PROBA, CLASS, PREPROCESS, FULL -> resolve(request);
             };
         } catch (RuntimeException | Error e) {
@@ -305,6 +315,28 @@ public final class Pipeline implements AutoCloseable {
                     return;
                 }
                 settlement.complete(request);
+            }
+
+            @Override
+            public void failed(ContractException failure) {
+                settlement.fail(request, failure);
+            }
+        });
+        return null;
+    }
+
+    private @Nullable ModelQueue importModel(Request request) {
+        ByteBuffer payload = request.payload();
+        byte[] document = new byte[payload.remaining()];
+        payload.get(document);
+        importer.take(document, request::isWanted, request.deadlineNanos(), new Importer.Waiter() {
+            @Override
+            public void imported(ImportAnswer answer) {
+                try {
+                    answerText(request, new String(answer.toJson(), StandardCharsets.UTF_8));
+                } catch (RuntimeException | Error e) {
+                    settlement.fail(request, e);
+                }
             }
 
             @Override

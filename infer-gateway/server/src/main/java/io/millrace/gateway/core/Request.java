@@ -2,7 +2,6 @@ package io.millrace.gateway.core;
 
 import io.millrace.contract.RowReader;
 import io.millrace.contract.envelope.ModelReference;
-import io.millrace.contract.fitted.BoundTransform;
 import io.millrace.contract.layout.RequestKind;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
@@ -35,7 +34,7 @@ public abstract class Request {
     ServedModel model;
 
     @Nullable
-    BoundTransform transform;
+    RowTransform transform;
 
     /** What it has taken of its limits, until it ends. */
     @Nullable
@@ -144,7 +143,7 @@ public abstract class Request {
      */
     public abstract RowReader nextRow();
 
-    /** The bytes of an {@link RequestKind#ECHO}. */
+    /** The bytes of an {@link RequestKind#ECHO} or {@link RequestKind#IMPORT}. */
     public abstract ByteBuffer payload();
 
     /** Where the answer goes. */

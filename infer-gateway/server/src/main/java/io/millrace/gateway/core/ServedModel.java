@@ -4,7 +4,6 @@ import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.FeatureSchema;
 import io.millrace.contract.Task;
-import io.millrace.contract.fitted.BoundTransform;
 import io.millrace.contract.fitted.FittedPreprocessing;
 import io.millrace.contract.layout.RequestKind;
 import io.millrace.engine.Scorer;
@@ -39,11 +38,11 @@ public final class ServedModel {
     private final AtomicInteger running = new AtomicInteger();
     private final BatchCost cost = new BatchCost();
     private final AtomicInteger references = new AtomicInteger(1);
-    private final Map<RowSchema, BoundTransform> bindings = new ConcurrentHashMap<>();
+    private final Map<RowSchema, RowTransform> bindings = new ConcurrentHashMap<>();
     private final AtomicInteger boundColumns = new AtomicInteger();
     private volatile @Nullable Binding lastBinding;
 
-    private record Binding(RowSchema schema, BoundTransform transform) {}
+    private record Binding(RowSchema schema, RowTransform transform) {}
 
     /**
      * Wraps what was loaded.
@@ -139,14 +138,16 @@ public final class ServedModel {
     }
 
     /** The transform of a caller's rows. */
-    BoundTransform bind(RowSchema schema) {
+    RowTransform bind(RowSchema schema) {
         Binding last = lastBinding;
         if (last != null && last.schema == schema) {
             return last.transform;
         }
-        BoundTransform transform = bindings.get(schema);
+        RowTransform transform = bindings.get(schema);
         if (transform == null) {
-            transform = fitted.bind(schema.columns());
+            transform = scorer.rawColumns().isEmpty()
+                    ? RowTransform.features(fitted.bind(schema.columns()))
+                    : RowTransform.columns(fitted.bindRaw(scorer.rawColumns(), schema.columns()));
             // A binding has a part for each column of the model, and its key one for each of the caller's.
             int columns = schema.columns().size() + fitted.inputs().columns().size();
             if (boundColumns.addAndGet(columns) > BOUND_COLUMNS_MAX) {
@@ -166,6 +167,12 @@ public final class ServedModel {
             throw new ContractException(
                     ErrorCode.WRONG_TASK,
                     "request must fit the task of the model: kind=" + kind + ", task=" + task + ", model=" + name);
+        }
+        if (kind == RequestKind.PREPROCESS && !scorer.rawColumns().isEmpty()) {
+            throw new ContractException(
+                    ErrorCode.UNSUPPORTED_KIND,
+                    "model takes its columns as they are, without features: columns="
+                            + scorer.rawColumns().size() + ", model=" + name);
         }
     }
 

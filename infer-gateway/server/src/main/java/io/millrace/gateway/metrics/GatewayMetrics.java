@@ -51,6 +51,7 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
     private final CounterDataPoint evictions;
     private final DistributionDataPoint batchRows;
     private final DistributionDataPoint waitSeconds;
+    private final CounterDataPoint renewals;
     private final DistributionDataPoint queueSeconds;
     private final DistributionDataPoint transformSeconds;
     private final DistributionDataPoint scoreSeconds;
@@ -82,6 +83,8 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
         batchRows = histogram("millrace_batch_rows", "Rows of a batch.", ROWS);
         waitSeconds =
                 histogram("millrace_wait_seconds", "Time that a request waited for a limit or for room in a queue.");
+        renewals = counter("millrace_scorer_renewals_total", "Scorers loaded again because a batch of theirs failed.")
+                .labelValues();
         queueSeconds = histogram("millrace_queue_seconds", "From submission to the beginning of the batch.");
         transformSeconds = histogram("millrace_transform_seconds", "Decoding and preprocessing of a batch.");
         scoreSeconds = histogram("millrace_score_seconds", "Scoring of a batch.");
@@ -167,6 +170,11 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
         batchRows.observe(rowCount);
         transformSeconds.observe(transformNanos / NANOS_PER_SECOND);
         scoreSeconds.observe(scoreNanos / NANOS_PER_SECOND);
+    }
+
+    @Override
+    public void renewed() {
+        renewals.inc();
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.millrace.contract.ErrorCode;
 import io.millrace.contract.ModelManifest;
 import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.fitted.FittedPreprocessing;
+import io.millrace.contract.fitted.RawRows;
 import io.millrace.engine.Engines;
 import io.millrace.engine.Scorer;
 import io.millrace.gateway.core.ServedModel;
@@ -13,6 +14,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * A package is trusted only after all of this: the manifest has the digest the database named; every file has the digest
@@ -22,6 +25,8 @@ import java.util.SplittableRandom;
  */
 /** Packages of the model store. Threads: any. */
 public final class PackageLoader implements ModelSource {
+    private static final Logger log = LoggerFactory.getLogger(PackageLoader.class);
+
     /** Memory of a model while it is loaded, by its file: the parsed trees, and the flat ones made of them. */
     private static final int LOADING_FACTOR = 3;
 
@@ -92,16 +97,22 @@ public final class PackageLoader implements ModelSource {
 
     /** Before anything of the model is read: running out of memory would end the gateway. */
     private void checkLoadable(ModelManifest manifest) {
+        String modelFile = Engines.modelFile(manifest.format());
         long fileBytes = manifest.files().stream()
-                .filter(file -> file.name().equals(Engines.XGBOOST_FILE))
+                .filter(file -> file.name().equals(modelFile))
                 .mapToLong(ModelManifest.FileEntry::bytes)
                 .sum();
-        if (fileBytes > budgetBytes / LOADING_FACTOR) {
+        if (fileBytes > fileBytesMax(budgetBytes)) {
             throw new ContractException(
                     ErrorCode.MODEL_TOO_LARGE,
                     "model must fit the memory for models while it is loaded: fileBytes=" + fileBytes
-                            + ", limitFileBytes=" + budgetBytes / LOADING_FACTOR + ", budgetBytes=" + budgetBytes);
+                            + ", limitFileBytes=" + fileBytesMax(budgetBytes) + ", budgetBytes=" + budgetBytes);
         }
+    }
+
+    /** Largest model file that can be loaded. */
+    static long fileBytesMax(long budgetBytes) {
+        return budgetBytes / LOADING_FACTOR;
     }
 
     private void checkBudget(long bytes) {
@@ -138,18 +149,34 @@ public final class PackageLoader implements ModelSource {
         SplittableRandom random = new SplittableRandom(1);
         for (int warmRows : WARM_ROWS) {
             int rowCount = model.blockRows(warmRows);
-            float[] features = new float[rowCount * scorer.width()];
-            for (int index = 0; index < features.length; index++) {
-                features[index] = random.nextInt(8) == 0 ? Float.NaN : (float) random.nextDouble();
-            }
-            float[] outputs = new float[rowCount * scorer.outputs()];
+            Runnable batch = warmBatch(scorer, rowCount, random);
             long end = System.nanoTime() + WARM_NANOS_PER_SIZE;
-            for (int run = 0; run < WARM_RUNS_MAX && (run == 0 || System.nanoTime() - end < 0); run++) {
-                long start = System.nanoTime();
-                scorer.score(features, rowCount, outputs);
-                model.cost().record(rowCount, System.nanoTime() - start);
+            try {
+                for (int run = 0; run < WARM_RUNS_MAX && (run == 0 || System.nanoTime() - end < 0); run++) {
+                    long start = System.nanoTime();
+                    batch.run();
+                    model.cost().record(rowCount, System.nanoTime() - start);
+                }
+            } catch (ContractException e) {
+                // A graph may refuse rows that no table would hold.
+                log.info("model is not warmed: model={}, rows={}, reason={}", model.name(), rowCount, e.getMessage());
+                return;
             }
         }
+    }
+
+    private static Runnable warmBatch(Scorer scorer, int rowCount, SplittableRandom random) {
+        float[] outputs = new float[rowCount * scorer.outputs()];
+        if (!scorer.rawColumns().isEmpty()) {
+            RawRows rows = new RawRows(scorer.rawColumns());
+            rows.ensure(rowCount);
+            return () -> scorer.score(rows, 0, rowCount, outputs);
+        }
+        float[] features = new float[rowCount * scorer.width()];
+        for (int index = 0; index < features.length; index++) {
+            features[index] = random.nextInt(8) == 0 ? Float.NaN : (float) random.nextDouble();
+        }
+        return () -> scorer.score(features, rowCount, outputs);
     }
 
     private static byte[] read(Path file) {

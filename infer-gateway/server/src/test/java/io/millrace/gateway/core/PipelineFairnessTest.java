@@ -50,6 +50,7 @@ class PipelineFairnessTest {
         pipeline = new Pipeline(
                 new PipelineConfig(workerCount, batchRowsMax, 0, mergeWindowNanos, RequestLimits.NONE, false, 1),
                 models,
+                Importer.NONE,
                 Observer.NONE,
                 () -> "fine",
                 clock::get);

@@ -48,6 +48,9 @@ class PipelineLimitsTest {
 
         @Override
         public void executed(int rowCount, long transformNanos, long scoreNanos) {}
+
+        @Override
+        public void renewed() {}
     };
 
     private static final class OneModel implements Models {
@@ -77,6 +80,7 @@ class PipelineLimitsTest {
         pipeline = new Pipeline(
                 new PipelineConfig(1, 1, 0, 0, limits, queueFullWaits, waitingRowsMax),
                 new OneModel(served),
+                Importer.NONE,
                 observer,
                 () -> "fine",
                 clock::get);

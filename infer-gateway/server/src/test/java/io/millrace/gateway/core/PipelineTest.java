@@ -4,15 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
+import io.millrace.contract.envelope.ImportAnswer;
 import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.layout.RequestKind;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,6 +30,29 @@ class PipelineTest {
     private final AtomicLong clock = new AtomicLong();
     private final TestingModelsMap models = new TestingModelsMap();
     private final TestingScorer scorer = new TestingScorer();
+    private final List<Importer.Waiter> imports = new ArrayList<>();
+    private final AtomicInteger renewals = new AtomicInteger();
+    private final Observer observer = new Observer() {
+        @Override
+        public void answered(RequestKind kind, ErrorCode code, long totalNanos) {}
+
+        @Override
+        public void rejected(String reason) {}
+
+        @Override
+        public void waited(String reason, long waitNanos) {}
+
+        @Override
+        public void queued(long queueNanos) {}
+
+        @Override
+        public void executed(int rowCount, long transformNanos, long scoreNanos) {}
+
+        @Override
+        public void renewed() {
+            renewals.incrementAndGet();
+        }
+    };
     private @Nullable Pipeline pipeline;
 
     /** Models that are there from the start, and waiters that the test answers. */
@@ -50,11 +77,19 @@ class PipelineTest {
         }
     }
 
+    private void importing(byte[] document, BooleanSupplier wanted, long deadlineNanos, Importer.Waiter waiter) {
+        assertThat(document).isEqualTo("payload".getBytes(StandardCharsets.UTF_8));
+        assertThat(wanted.getAsBoolean()).isTrue();
+        assertThat(deadlineNanos).isEqualTo(LATER);
+        imports.add(waiter);
+    }
+
     private Pipeline pipeline(int workerCount, int batchRowsMax, long inlineNanos) {
         pipeline = new Pipeline(
                 new PipelineConfig(workerCount, batchRowsMax, inlineNanos),
                 models,
-                Observer.NONE,
+                this::importing,
+                observer,
                 () -> "fine",
                 clock::get);
         return pipeline;
@@ -185,6 +220,41 @@ class PipelineTest {
     }
 
     @Test
+    void aScorerThatFailsABatchIsRenewedBeforeItsRowsAreTriedAgain() throws InterruptedException {
+        model(100);
+        scorer.breakUntilRenewed();
+        TestingRequest request = predict(1, 2);
+        Pipeline target = pipeline(1, 100, 0);
+        target.submit(request);
+        assertThat(request.await()).isEqualTo(ErrorCode.OK);
+        assertThat(request.answers()).containsExactly("1.0", "2.0");
+        assertThat(renewals).hasValue(1);
+        TestingRequest poisoned = predict(3, TestingScorer.POISON);
+        target.submit(poisoned);
+        assertThat(poisoned.await()).isEqualTo(ErrorCode.OK);
+        assertThat(poisoned.answers()).containsExactly("3.0", "SCORER_FAILED");
+        assertThat(renewals).hasValue(1);
+    }
+
+    @Test
+    void anImportIsAnsweredWhenItEnds() throws InterruptedException {
+        Pipeline target = pipeline(1, 10, 0);
+        TestingRequest finished = new TestingRequest(RequestKind.IMPORT, 0, LATER, 0);
+        TestingRequest refused = new TestingRequest(RequestKind.IMPORT, 0, LATER, 0);
+        target.submit(finished);
+        target.submit(refused);
+        assertThat(target.inFlight()).isEqualTo(2);
+        ImportAnswer answer = new ImportAnswer(
+                "store:d/1/import-1", "ab".repeat(32), 9, "onnx", "cd".repeat(32), List.of(), List.of());
+        imports.get(0).imported(answer);
+        imports.get(1).failed(new ContractException(ErrorCode.INVALID_VALUE, "file to import must be there"));
+        assertThat(finished.await()).isEqualTo(ErrorCode.OK);
+        assertThat(finished.answers()).containsExactly(new String(answer.toJson(), StandardCharsets.UTF_8));
+        assertThat(refused.await()).isEqualTo(ErrorCode.INVALID_VALUE);
+        assertThat(refused.message()).isEqualTo("file to import must be there");
+    }
+
+    @Test
     void aBlockIsBoundedInFloats() {
         assertThat(Batch.blockRows(512, 10, 1)).isEqualTo(512);
         assertThat(Batch.blockRows(512, Batch.FLOATS_MAX / 2, 1)).isEqualTo(2);
@@ -195,7 +265,8 @@ class PipelineTest {
     @Test
     void aWorkersOwnErrorIsThePipelinesFailure() throws Exception {
         model(100);
-        Pipeline target = new Pipeline(new PipelineConfig(1, 10, 0), models, Observer.NONE, () -> "fine", clock::get);
+        Pipeline target = new Pipeline(
+                new PipelineConfig(1, 10, 0), models, this::importing, Observer.NONE, () -> "fine", clock::get);
         AssertionError error = new AssertionError("width");
         scorer.breakWidth(error);
         target.submit(predict(1));
@@ -396,8 +467,12 @@ class PipelineTest {
 
             @Override
             public void executed(int rowCount, long transformNanos, long scoreNanos) {}
+
+            @Override
+            public void renewed() {}
         };
-        pipeline = new Pipeline(new PipelineConfig(1, 10, 0), models, broken, () -> "fine", clock::get);
+        pipeline =
+                new Pipeline(new PipelineConfig(1, 10, 0), models, this::importing, broken, () -> "fine", clock::get);
         model(10);
         TestingRequest request = predict(1);
         pipeline.submit(request);

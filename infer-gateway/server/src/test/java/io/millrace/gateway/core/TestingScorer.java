@@ -17,6 +17,7 @@ public final class TestingScorer implements Scorer {
     private volatile @Nullable CountDownLatch gate;
     private volatile Runnable onScore = () -> {};
     private volatile boolean closed;
+    private volatile boolean broken;
     private volatile @Nullable Error widthError;
 
     /** Rows of each call so far. */
@@ -40,6 +41,18 @@ public final class TestingScorer implements Scorer {
     /** The next questions for the width end with an error. */
     void breakWidth(Error error) {
         widthError = error;
+    }
+
+    /** Fails every call until it is renewed. */
+    void breakUntilRenewed() {
+        broken = true;
+    }
+
+    @Override
+    public boolean renew() {
+        boolean renewed = broken;
+        broken = false;
+        return renewed;
     }
 
     public boolean isClosed() {
@@ -78,6 +91,9 @@ public final class TestingScorer implements Scorer {
             }
         }
         batches.add(rowCount);
+        if (broken) {
+            throw new IllegalStateException("broken");
+        }
         for (int row = 0; row < rowCount; row++) {
             if (features[row] == POISON) {
                 throw new IllegalStateException("poison");

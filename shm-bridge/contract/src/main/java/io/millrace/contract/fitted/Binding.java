@@ -17,6 +17,20 @@ final class Binding {
 
     static BoundTransform bind(FittedPreprocessing fitted, List<Column> source) {
         List<FittedColumn> inputs = fitted.columns();
+        int[] columns = columns(inputs, source);
+        LongAdder unseen = new LongAdder();
+        ColumnTransform[] transforms = new ColumnTransform[inputs.size()];
+        int at = 0;
+        for (int index = 0; index < transforms.length; index++) {
+            FittedColumn input = inputs.get(index);
+            transforms[index] = transform(input, source.get(columns[index]), columns[index], at, unseen);
+            at += input.width();
+        }
+        return new BoundTransform(transforms, at, unseen);
+    }
+
+    /** Where the source has each input. */
+    static int[] columns(List<FittedColumn> inputs, List<Column> source) {
         boolean positional = source.stream().allMatch(column -> column.name().isEmpty());
         if (positional && source.size() != inputs.size()) {
             throw new ContractException(
@@ -24,25 +38,20 @@ final class Binding {
                     "feature count is wrong: count=" + source.size() + ", expectedCount=" + inputs.size());
         }
         Map<String, Integer> byName = positional ? Map.of() : byName(source);
-        LongAdder unseen = new LongAdder();
-        ColumnTransform[] transforms = new ColumnTransform[inputs.size()];
-        int at = 0;
-        for (int index = 0; index < transforms.length; index++) {
+        int[] columns = new int[inputs.size()];
+        for (int index = 0; index < columns.length; index++) {
             FittedColumn input = inputs.get(index);
-            int column = positional ? index : find(byName, input.name(), source.size());
-            Column given = source.get(column);
+            columns[index] = positional ? index : find(byName, input.name(), source.size());
             if (positional
-                    && given.type() == ColumnType.FLOAT64
+                    && source.get(index).type() == ColumnType.FLOAT64
                     && !input.type().isNumeric()) {
                 throw new ContractException(
                         ErrorCode.NOT_NUMERIC,
                         "number cannot stand for the feature: column=" + input.name() + ", position=" + (index + 1)
                                 + ", type=" + input.type().text());
             }
-            transforms[index] = transform(input, given, column, at, unseen);
-            at += input.width();
         }
-        return new BoundTransform(transforms, at, unseen);
+        return columns;
     }
 
     private static Map<String, Integer> byName(List<Column> source) {

@@ -172,7 +172,7 @@ final class FittedJson {
             out.writeStringField("column", target.column());
             out.writeStringField("task", target.task().text());
             out.writeStringField("type", target.type().text());
-            writeTexts(out, "labels", target.labels());
+            JsonText.writeTexts(out, "labels", target.labels());
             out.writeEndObject();
             out.writeArrayFieldStart("columns");
             for (FittedColumn column : fitted.columns()) {
@@ -215,17 +215,9 @@ final class FittedJson {
             out.writeStringField("kind", "none");
         } else {
             out.writeStringField("kind", encoder instanceof Encoder.Ordinal ? "ordinal" : "one-hot");
-            writeTexts(out, "levels", FittedColumn.levels(encoder));
+            JsonText.writeTexts(out, "levels", FittedColumn.levels(encoder));
             out.writeBooleanField("pooled", FittedColumn.pooled(encoder));
         }
         out.writeEndObject();
-    }
-
-    private static void writeTexts(JsonGenerator out, String key, List<String> texts) throws IOException {
-        out.writeArrayFieldStart(key);
-        for (String text : texts) {
-            out.writeString(text);
-        }
-        out.writeEndArray();
     }
 }

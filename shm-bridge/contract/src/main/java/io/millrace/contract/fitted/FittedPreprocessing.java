@@ -148,6 +148,17 @@ public final class FittedPreprocessing {
         return Binding.bind(this, source);
     }
 
+    /**
+     * The same for a model that takes columns as they are: neither imputed nor encoded nor scaled.
+     *
+     * @param wanted some of the {@link #inputs}, by name
+     * @param source columns of the rows to come
+     * @throws ContractException as {@link #bind}, and {@link ErrorCode#MISSING_COLUMN} if a wanted column is no input
+     */
+    public RawTransform bindRaw(List<RawColumn> wanted, List<Column> source) {
+        return RawTransform.bind(this, wanted, source);
+    }
+
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof FittedPreprocessing that && that.fittedId.equals(fittedId);

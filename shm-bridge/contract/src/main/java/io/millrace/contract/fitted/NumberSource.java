@@ -85,7 +85,7 @@ interface NumberSource {
         };
     }
 
-    private static ContractException wrongType(FittedColumn input, ColumnType given) {
+    static ContractException wrongType(FittedColumn input, ColumnType given) {
         return new ContractException(
                 ErrorCode.WRONG_TYPE,
                 "feature column has the wrong type: column=" + input.name() + ", type=" + given.text()

@@ -20,9 +20,11 @@ public enum RequestKind {
     /** How the gateway is. */
     STATUS(7),
     /** The same bytes back: the bridge alone, for tests and benchmarks. */
-    ECHO(8);
+    ECHO(8),
+    /** Take a model file from elsewhere into the store: the rows area holds an import request. */
+    IMPORT(9);
 
-    private static final RequestKind[] BY_CODE = new RequestKind[9];
+    private static final RequestKind[] BY_CODE = new RequestKind[10];
 
     static {
         for (RequestKind kind : values()) {
