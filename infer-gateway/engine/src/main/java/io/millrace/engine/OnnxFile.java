@@ -116,30 +116,31 @@ final class OnnxFile {
             case MODEL_IR_VERSION -> hasVersion = wireType == VARINT;
             case MODEL_GRAPH -> {
                 hasGraph = true;
-                message(start, end, this::graphField);
+                nested(end, this::graphField);
             }
-            case MODEL_FUNCTIONS -> message(start, end, this::functionField);
+            case MODEL_FUNCTIONS -> nested(end, this::functionField);
             default -> {}
         }
     }
 
     private void functionField(int end) {
         if (number == FUNCTION_NODE) {
-            message(start, end, this::nodeField);
+            nested(end, this::nodeField);
         }
     }
 
     private void graphField(int end) {
         switch (number) {
-            case GRAPH_NODE -> message(start, end, this::nodeField);
-            case GRAPH_INITIALIZER -> message(start, end, this::tensorField);
-            case GRAPH_SPARSE_INITIALIZER -> message(start, end, this::sparseField);
+            case GRAPH_NODE -> nested(end, this::nodeField);
+            case GRAPH_INITIALIZER -> nested(end, this::tensorField);
+            case GRAPH_SPARSE_INITIALIZER -> nested(end, this::sparseField);
             default -> {}
         }
     }
 
     private void nodeField(int end) {
         if (number == NODE_ATTRIBUTE) {
+            requireLength();
             attribute(start, end);
         }
     }
@@ -150,9 +151,9 @@ final class OnnxFile {
         message(from, end, fieldEnd -> {
             switch (number) {
                 case ATTRIBUTE_NAME -> name.append(text(fieldEnd));
-                case ATTRIBUTE_TENSOR, ATTRIBUTE_TENSORS -> message(start, fieldEnd, this::tensorField);
-                case ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS -> message(start, fieldEnd, this::graphField);
-                case ATTRIBUTE_SPARSE_TENSOR, ATTRIBUTE_SPARSE_TENSORS -> message(start, fieldEnd, this::sparseField);
+                case ATTRIBUTE_TENSOR, ATTRIBUTE_TENSORS -> nested(fieldEnd, this::tensorField);
+                case ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS -> nested(fieldEnd, this::graphField);
+                case ATTRIBUTE_SPARSE_TENSOR, ATTRIBUTE_SPARSE_TENSORS -> nested(fieldEnd, this::sparseField);
                 default -> {}
             }
         });
@@ -177,7 +178,7 @@ final class OnnxFile {
 
     private void sparseField(int end) {
         if (number == SPARSE_VALUES || number == SPARSE_INDICES) {
-            message(start, end, this::tensorField);
+            nested(end, this::tensorField);
         }
     }
 
@@ -218,11 +219,14 @@ final class OnnxFile {
         }
     }
 
+    /** Goes over the message that is the value of this field. */
+    private void nested(int end, IntConsumer field) {
+        requireLength();
+        message(start, end, field);
+    }
+
     /** Goes over the fields of one message; the consumer is given the end of the field's value. */
     private void message(int from, int end, IntConsumer field) {
-        if (from < end && depth > 0) {
-            requireLength();
-        }
         if (++depth > DEPTH_MAX) {
             throw corrupt("messages cannot be nested so deep", "offset=" + from + ", limit=" + DEPTH_MAX);
         }

@@ -469,7 +469,11 @@ class OnnxScorerTest {
         try (Scorer scorer = new OnnxScorer(
                 file,
                 OnnxSession.open(file),
-                signature, WIDTH, manifest.labels(), 0, () -> clock.addAndGet(61_000_000_000L))) {
+                signature,
+                WIDTH,
+                manifest.labels(),
+                0,
+                () -> clock.addAndGet(61_000_000_000L))) {
             float[] rows = rows(ROW_COUNT, WIDTH);
             float[] expected = new float[ROW_COUNT * 3];
             for (int row = 0; row < ROW_COUNT; row++) {
@@ -517,8 +521,7 @@ class OnnxScorerTest {
         TestingGraphs graph = TestingTrees.graph(TreeModelParser.parse(file));
         try (Scorer flat = XgboostScorer.load(file, TestingForests.manifest(WIDTH, 0));
                 Scorer scorer = imported(graph, Task.REGRESSION)) {
-            assertThat(scorer.residentBytes())
-                    .isGreaterThan(10 * Files.size(directory.resolve(Engines.ONNX_FILE)));
+            assertThat(scorer.residentBytes()).isGreaterThan(10 * Files.size(directory.resolve(Engines.ONNX_FILE)));
             float[] rows = TestingForests.rows(6, ROW_COUNT, WIDTH, 0.2);
             float[] expected = new float[ROW_COUNT];
             float[] out = new float[ROW_COUNT];
