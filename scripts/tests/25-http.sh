@@ -81,9 +81,10 @@ equals "a column that is missing is named" \
 sql "INSERT INTO ml.limits (project_id, rows_per_second) SELECT project_id, 1 FROM ml.list_projects('$project')" >/dev/null
 sleep 1
 ask "/v2/models/$encoded/infer" --data-binary "@$work/request.json" -o /dev/null
+answer=$(ask "/v2/models/$encoded/infer" --data-binary "@$work/request.json" -w ' %{http_code}')
 equals "the limits of the project count, whoever asks: after 5,000 rows by HTTP there is none left" \
-  "$(ask "/v2/models/$encoded/infer" --data-binary "@$work/request.json" -w ' %{http_code}' | sed 's/, retryMillis=[0-9]*//')" \
-  "{\"error\":\"limit of the project is reached: project=$(sed 's/"/\\"/g' <<<"$project"), limit=rows_per_second, value=1, requested=5000\"} 429"
+  "$(json "j ->> 'error'" "${answer% *}" | sed 's/, retryMillis=[0-9]*$//') ${answer##* }" \
+  "limit of the project is reached: project=$project, limit=rows_per_second, value=1, requested=5000 429"
 fails "nor by SQL" 53400 "SELECT ml.predict('$project', c) FROM http_churn c LIMIT 1"
 sql "DELETE FROM ml.limits l USING ml.list_projects('$project') p WHERE l.project_id = p.project_id" >/dev/null
 sleep 1
