@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * It unpacks its library into java.io.tmpdir and deletes it when the JVM exits in order; a killed JVM would leave 22 MB
  * behind each time. Linux keeps a mapped file alive without its name, so the names are removed as soon as it is loaded.
  *
- * And it frees its environment in a shutdown hook, at once, while this process still answers what is in flight: a crash.
- * The environment is one per process and counted, so a second reference, taken through the C interface and never given
- * back, keeps the hook from freeing it. It goes with the process.
+ * And it frees its environment in a shutdown hook, at once, while this process still answers what is in flight: no model can
+ * be loaded any more, and what runs may crash. The environment is one per process and counted, so a second reference, taken
+ * through the C interface and never given back, keeps the hook from freeing it. It goes with the process.
  */
 
 /** The native ONNX Runtime, loaded once. Threads: all methods may be called from any. */
