@@ -19,6 +19,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class SupervisorIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration WRITE_PAUSE = Duration.ofMillis(50);
 
     @TempDir
     Path directory;
@@ -276,6 +278,9 @@ class SupervisorIT {
                     "UPDATE one SET a = a + 1 WHERE id % 50 = " + digit,
                     "UPDATE two SET b = b || '.' WHERE id % 500 = " + digit,
                     "DELETE FROM two WHERE id % 1000 = " + digit);
+            // Without a pause a slow machine gets more to do than a fast one, since the loads that this runs beside
+            // take longer.
+            LockSupport.parkNanos(WRITE_PAUSE.toNanos());
         }
     }
 
