@@ -1,9 +1,8 @@
 #include "postgres.h"
 
-#include <sched.h>
-
 #include "access/xact.h"
 #include "answer_decode.h"
+#include "answer_spin.h"
 #include "doorbell_wait.h"
 #include "error_raise.h"
 #include "gateway_connect.h"
@@ -14,14 +13,9 @@
 #include "settings.h"
 #include "slot_move.h"
 #include "storage/ipc.h"
-#include "storage/s_lock.h"
 
 #define MILLRACE_REQUEST_LIMIT 16	/* in flight of one backend: those of a batch and of what it calls */
 #define MILLRACE_RESEND_LIMIT 6 /* the gateway may lack the descriptor and the model, and be replaced meanwhile */
-#define MILLRACE_SPIN_BURST 16	/* looks between two readings of the clock */
-#define MILLRACE_SPIN_MISSES 2	/* in a row, before sleeping at once is the better bet */
-#define MILLRACE_SPIN_PAUSE 64	/* calls that then sleep at once, before the next try */
-#define MILLRACE_YIELD_LIMIT 2	/* times that others run before sleeping */
 #define MILLRACE_SLOT_WAIT_MIN_NANOS INT64CONST(1000000)	/* between two searches for a free slot */
 #define MILLRACE_SLOT_WAIT_MAX_NANOS INT64CONST(8000000)
 
@@ -414,66 +408,6 @@ millrace_request_try_start(const MillraceMessage *message)
 	return NULL;
 }
 
-/*
- * Looks at the slot for ml.spin_us; true when the answer has come. A lone
- * session is answered within that time and saves two wake-ups; where many
- * sessions share few cores the time is only taken from them. So after misses in
- * a row the backend sleeps at once, and tries again now and then.
- */
-static bool
-spin_until_done(const MillraceRequest *request)
-{
-	static int	misses = 0;
-	static int	pause = 0;
-	int64		end_nanos;
-
-	if (millrace_slot_done(request->slot, request->word))
-		return true;
-	if (millrace_spin_us == 0)
-		return false;
-	if (pause > 0)
-	{
-		pause--;
-		return false;
-	}
-	end_nanos = millrace_now_nanos() + millrace_spin_us * INT64CONST(1000);
-	do
-	{
-		for (int i = 0; i < MILLRACE_SPIN_BURST; i++)
-		{
-			if (millrace_slot_done(request->slot, request->word))
-			{
-				misses = 0;
-				return true;
-			}
-			SPIN_DELAY();
-		}
-	} while (millrace_now_nanos() < end_nanos);
-	if (++misses >= MILLRACE_SPIN_MISSES)
-	{
-		misses = MILLRACE_SPIN_MISSES - 1;	/* one more miss is enough to pause again */
-		pause = MILLRACE_SPIN_PAUSE;
-	}
-	return false;
-}
-
-/*
- * Lets others run, the gateway among them; true when the answer has come. On a
- * busy machine that saves a sleep here and a ring there; on an idle one it
- * returns at once.
- */
-static bool
-yield_until_done(const MillraceRequest *request)
-{
-	for (int i = 0; i < MILLRACE_YIELD_LIMIT; i++)
-	{
-		sched_yield();
-		if (millrace_slot_done(request->slot, request->word))
-			return true;
-	}
-	return false;
-}
-
 /* Raises because the answer has not come by the deadline */
 static void
 check_deadline(const MillraceRequest *request)
@@ -492,7 +426,7 @@ wait_until_done(MillraceRequest *request)
 {
 	MillraceSlotLine *line = millrace_region_slot(request->slot);
 
-	if (spin_until_done(request) || yield_until_done(request))
+	if (millrace_answer_spin(request->slot, request->word))
 		return true;
 	for (;;)
 	{
