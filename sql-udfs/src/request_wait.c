@@ -18,6 +18,7 @@
 #define MILLRACE_RESEND_LIMIT 6 /* the gateway may lack the descriptor and the model, and be replaced meanwhile */
 #define MILLRACE_SLOT_WAIT_MIN_NANOS INT64CONST(1000000)	/* between two searches for a free slot */
 #define MILLRACE_SLOT_WAIT_MAX_NANOS INT64CONST(8000000)
+#define MILLRACE_ANSWER_GRACE_NANOS INT64CONST(100000000)	/* after the deadline: the gateway knows better why it was missed */
 
 struct MillraceRequest
 {
@@ -412,7 +413,7 @@ millrace_request_try_start(const MillraceMessage *message)
 static void
 check_deadline(const MillraceRequest *request)
 {
-	if (millrace_now_nanos() > request->deadline_nanos)
+	if (millrace_now_nanos() > request->deadline_nanos + MILLRACE_ANSWER_GRACE_NANOS)
 		ereport(ERROR,
 				(errcode(ERRCODE_CANNOT_CONNECT_NOW),	/* not query_canceled, which WHEN OTHERS lets pass */
 				 errmsg("the gateway did not answer in time"),
@@ -439,7 +440,7 @@ wait_until_done(MillraceRequest *request)
 			return true;
 		if (!millrace_slot_owned(request->slot, request->word))
 			return false;
-		result = millrace_doorbell_wait(request->deadline_nanos);
+		result = millrace_doorbell_wait(request->deadline_nanos + MILLRACE_ANSWER_GRACE_NANOS);
 		if (millrace_slot_done(request->slot, request->word))
 			return true;
 		if (result == MILLRACE_DOORBELL_LOST)
