@@ -2,10 +2,8 @@ package io.millrace.engine;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -75,18 +73,7 @@ final class OnnxFile {
      *     ErrorCode#UNSUPPORTED_KIND} if it needs other files, {@link ErrorCode#MODEL_TOO_LARGE} from 2 GiB on
      */
     static OnnxFile read(Path file) {
-        try (FileChannel channel = FileChannel.open(file)) {
-            long length = channel.size();
-            if (length > Integer.MAX_VALUE) {
-                throw new ContractException(
-                        ErrorCode.MODEL_TOO_LARGE,
-                        "model file must be mappable: length=" + length + ", limit=" + Integer.MAX_VALUE);
-            }
-            return read(channel.map(FileChannel.MapMode.READ_ONLY, 0, length));
-        } catch (IOException e) {
-            throw new ContractException(
-                    ErrorCode.IO_FAILED, "model file cannot be read: file=" + file + ", cause=" + e.getMessage(), e);
-        }
+        return read(ModelFile.map(file));
     }
 
     /** The same for bytes in memory, from 0 to the limit. */

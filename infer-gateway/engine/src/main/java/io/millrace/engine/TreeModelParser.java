@@ -2,9 +2,7 @@ package io.millrace.engine;
 
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
-import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,18 +37,7 @@ final class TreeModelParser {
      * @throws ContractException as this class says
      */
     static TreeModel parse(Path file) {
-        try (FileChannel channel = FileChannel.open(file)) {
-            long length = channel.size();
-            if (length > Integer.MAX_VALUE) {
-                throw new ContractException(
-                        ErrorCode.MODEL_TOO_LARGE,
-                        "model file must be mappable: length=" + length + ", limit=" + Integer.MAX_VALUE);
-            }
-            return parse(channel.map(FileChannel.MapMode.READ_ONLY, 0, length));
-        } catch (IOException e) {
-            throw new ContractException(
-                    ErrorCode.IO_FAILED, "model file cannot be read: file=" + file + ", cause=" + e.getMessage(), e);
-        }
+        return parse(ModelFile.map(file));
     }
 
     /** Parses the bytes of a model, big-endian, position to limit. */
