@@ -20,13 +20,29 @@ count_reports() {
     skipped=$(attribute skipped "$line")
     passed=$((passed + tests - broken - skipped))
     failed=$((failed + broken))
-    if [ "$broken" -gt 0 ]; then say "not ok: $broken of $tests in $(basename "$file" .xml), see $file"; fi
+    if [ "$broken" -gt 0 ]; then
+      say "not ok: $broken of $tests in $(basename "$file" .xml), see $file"
+      broken_cases "$file"
+    fi
   done < <(report_files)
   for file in "$CHECKOUT"/sql-udfs/{,target/}regression.out "$CHECKOUT"/sql-udfs/{,target/}*/regression.out; do
     [ -f "$file" ] || continue
     passed=$((passed + $(grep -cE '^(test|ok) .*( ok|- )' "$file" || true)))
     failed=$((failed + $(grep -cE '^(test .*FAILED|not ok)' "$file" || true)))
   done
+}
+
+# broken_cases FILE: the name of each test that failed, with the beginning of its reason.
+broken_cases() {
+  awk '
+    /<testcase / { name = $0; sub(/.*<testcase name="/, "", name); sub(/".*/, "", name) }
+    /<(failure|error)[ >]/ {
+      reason = $0
+      if (!sub(/.*<(failure|error)[^>]* ?message="/, "", reason)) sub(/.*<(failure|error)[^>]*>/, "", reason)
+      sub(/".*/, "", reason)
+      gsub(/&#10;/, " ", reason); gsub(/&quot;/, "\"", reason); gsub(/&lt;/, "<", reason); gsub(/&gt;/, ">", reason)
+      print "         " name ": " substr(reason, 1, 400)
+    }' "$1"
 }
 
 # attribute NAME LINE: the number in NAME="..".

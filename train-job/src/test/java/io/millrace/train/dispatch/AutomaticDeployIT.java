@@ -147,14 +147,15 @@ class AutomaticDeployIT {
         long first = train("meanwhile", churn, WEAK);
         // Not better, so not deployed yet.
         long manual = train("meanwhile", churn, WEAK);
-        long longer = platform.queue("meanwhile", churn, "{\"n_estimators\": 500}");
-        platform.await(longer, "training");
-        platform.postgres().execute("SELECT ml.deploy(" + platform.text("model_id", manual) + "::bigint)");
-        platform.await(longer, "succeeded");
-        assertThat(platform.text("phase", longer))
+        long better = platform.queue("meanwhile", churn, GOOD);
+        try (HeldChild child = HeldChild.await()) {
+            platform.postgres().execute("SELECT ml.deploy(" + platform.text("model_id", manual) + "::bigint)");
+        }
+        platform.await(better, "succeeded");
+        assertThat(platform.text("phase", better))
                 .isEqualTo("succeeded, not deployed: model " + platform.text("model_id", manual)
                         + " was deployed while this one was trained");
-        assertThat(platform.text("metrics->'deployed-model-id'", longer)).isEqualTo(platform.text("model_id", first));
+        assertThat(platform.text("metrics->'deployed-model-id'", better)).isEqualTo(platform.text("model_id", first));
         assertThat(deployed("meanwhile")).isEqualTo(platform.text("model_id", manual));
     }
 

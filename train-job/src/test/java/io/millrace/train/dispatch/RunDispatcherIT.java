@@ -294,9 +294,11 @@ class RunDispatcherIT {
     @Test
     void survivesTheLossOfTheTaskManager() throws Exception {
         try (RunningDispatcher dispatcher = platform.dispatch()) {
-            long run = platform.queue("task manager", churn, "{\"n_estimators\": 1500}");
-            platform.await(run, "training");
-            platform.replaceTaskManager();
+            long run = platform.queue("task manager", churn, SHORT);
+            try (HeldChild child = HeldChild.await()) {
+                platform.await(run, "training");
+                platform.replaceTaskManager();
+            }
             platform.await(run, "succeeded");
             assertThat(platform.text("attempt", run)).isEqualTo("2");
             assertThat(platform.number("SELECT count(*) FROM ml.models WHERE run_id = " + run))
@@ -319,16 +321,22 @@ class RunDispatcherIT {
     @Test
     void anotherDispatcherFinishesWhatAKilledOneBegan() throws Exception {
         Process killed = dispatcherProcess();
-        long run;
-        try {
-            run = platform.queue("orphan", churn, "{\"n_estimators\": 1500}");
+        long run = platform.queue("orphan", churn, SHORT);
+        String job;
+        try (HeldChild child = HeldChild.await()) {
             platform.await(run, "training");
-        } finally {
+            job = platform.text("flink_job_id", run);
+            String owner = platform.text("lease_owner", run);
             killed.destroyForcibly().waitFor();
-        }
-        String job = platform.text("flink_job_id", run);
-        try (RunningDispatcher dispatcher = platform.dispatch()) {
-            platform.await(run, "succeeded");
+            try (RunningDispatcher dispatcher = platform.dispatch()) {
+                Awaitility.await()
+                        .atMost(SOON.multipliedBy(2))
+                        .until(() -> !platform.text("lease_owner", run).equals(owner));
+                child.close();
+                platform.await(run, "succeeded");
+            }
+        } finally {
+            killed.destroyForcibly();
         }
         assertThat(platform.text("flink_job_id", run)).isEqualTo(job);
         assertThat(platform.text("attempt", run)).isEqualTo("1");
@@ -355,10 +363,12 @@ class RunDispatcherIT {
     @Test
     void survivesARestartOfTheDatabase() throws Exception {
         try (RunningDispatcher dispatcher = platform.dispatch()) {
-            long run = platform.queue("restart", churn, "{\"n_estimators\": 500}");
-            platform.await(run, "training");
-            platform.postgres().crash();
-            platform.postgres().launch();
+            long run = platform.queue("restart", churn, SHORT);
+            try (HeldChild child = HeldChild.await()) {
+                platform.await(run, "training");
+                platform.postgres().crash();
+                platform.postgres().launch();
+            }
             platform.await(run, "succeeded");
             assertThat(platform.text("attempt", run)).isEqualTo("1");
         }
