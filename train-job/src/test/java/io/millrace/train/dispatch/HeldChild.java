@@ -21,8 +21,11 @@ final class HeldChild implements AutoCloseable {
 
     /** Holds the next child. */
     static HeldChild await() throws IOException, InterruptedException {
-        Awaitility.await().atMost(PATIENCE).pollDelay(Duration.ZERO).pollInterval(POLL).until(() -> TestingPlatform.children().size()
-                == 1);
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(POLL)
+                .until(() -> TestingPlatform.children().size() == 1);
         return new HeldChild(TestingPlatform.children().get(0));
     }
 

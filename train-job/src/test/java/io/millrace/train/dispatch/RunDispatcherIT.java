@@ -46,7 +46,7 @@ class RunDispatcherIT {
                 .execute(
                         "CREATE TABLE long (id bigint PRIMARY KEY, a float8, b float8, y text)",
                         "INSERT INTO long SELECT i, sin(i), cos(i), CASE WHEN sin(i) > 0.3 THEN 'up' ELSE 'down' END"
-                                + " FROM generate_series(1, 400000) i");
+                                + " FROM generate_series(1, 100000) i");
     }
 
     @AfterAll
@@ -129,7 +129,7 @@ class RunDispatcherIT {
 
     @Test
     void cancelsWhileExporting() throws Exception {
-        long snapshot = platform.snapshot("long", "y");
+        long snapshot = platform.snapshot("long", "y", 40);
         try (RunningDispatcher dispatcher = platform.dispatch()) {
             long run = platform.queue("exporting", snapshot, SHORT);
             platform.await(run, "exporting");

@@ -35,6 +35,7 @@ import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.WebOptions;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.iceberg.DataFile;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
@@ -114,9 +115,14 @@ final class TestingPlatform implements AutoCloseable {
 
     /** Brings a table into the lake as the change job would, and makes a snapshot of it that is ready. */
     long snapshot(String name, String label) {
+        return snapshot(name, label, 1);
+    }
+
+    /** The same whose rows are there several times, so that an export takes long; only to be read, not to be trained on. */
+    long snapshot(String name, String label, int copies) {
         CapturedTable source = TestingMirror.describe(postgres, "public", name);
         TestingTable table = new TestingTable(lake.createTable(source));
-        table.append(TestingMirror.rows(postgres, source, table));
+        DataFile file = table.append(TestingMirror.rows(postgres, source, table));
         String lakeTable = "public." + name;
         postgres.execute(
                 "INSERT INTO ml.captured_tables (relation, relid, schema_name, table_name, key_columns, columns,"
@@ -131,6 +137,9 @@ final class TestingPlatform implements AutoCloseable {
                         table.snapshotId(),
                         new FitRequest(
                                 snapshotId, label, List.of("id"), null, null, JsonNodeFactory.instance.objectNode()));
+        if (copies > 1) {
+            table.appendAgain(file, copies - 1);
+        }
         FittedStore.write(table.table(), table.snapshotId(), snapshotId, fitted);
         postgres.execute("UPDATE ml.snapshots SET status = 'ready', iceberg_snapshot_id = " + table.snapshotId()
                 + ", fitted_id = '" + fitted.fittedId() + "', rows = (SELECT count(*) FROM " + name

@@ -12,7 +12,7 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Changes two methods of the connector. The patched classes are written among this module's own classes, from where they are shaded
+ * Changes three methods of the connector. The patched classes are written among this module's own classes, from where they are shaded
  * instead of the originals.
  *
  * <ul>
@@ -20,12 +20,16 @@ import org.objectweb.asm.Opcodes;
  *   <li>The replication stream no longer confirms by itself what the server says it has sent. It does so when nothing seems to be
  *       unconfirmed, and mistakes a message without a position, the description of a table, for the last one: then the slot moves
  *       behind transactions that no checkpoint holds.
+ *   <li>The coordinator looks every second, not every half minute, whether its reader is ready for what is new. A table that is added
+ *       to a running job waits for that look before it is loaded.
  * </ul>
  */
 public final class ConnectorPatch {
     private static final String DECODER =
             "io/debezium/connector/postgresql/connection/pgoutput/PgOutputMessageDecoder.class";
     private static final String STREAM = "org/postgresql/core/v3/replication/V3PGReplicationStream.class";
+    private static final String COORDINATOR =
+            "org/apache/flink/cdc/connectors/base/source/enumerator/IncrementalSourceEnumerator.class";
 
     private ConnectorPatch() {}
 
@@ -34,6 +38,7 @@ public final class ConnectorPatch {
         Path classes = Path.of(arguments[0]);
         patch(classes, DECODER, NameReading::new);
         patch(classes, STREAM, KeepAlive::new);
+        patch(classes, COORDINATOR, ReaderSync::new);
     }
 
     private static void patch(Path classes, String name, Function<ClassVisitor, Patch> change) throws IOException {
@@ -121,6 +126,34 @@ public final class ConnectorPatch {
                     } else {
                         super.visitFieldInsn(opcode, owner, field, type);
                     }
+                }
+            };
+        }
+    }
+
+    /** Shortens the pause between two looks at the reader, and the one before the first. */
+    private static final class ReaderSync extends Patch {
+        private static final String METHOD = "start";
+        private static final Long ORIGINAL_MILLIS = 30_000L;
+        private static final Long MILLIS = 1_000L;
+
+        ReaderSync(ClassVisitor next) {
+            super(next);
+        }
+
+        @Override
+        public MethodVisitor visitMethod(
+                int access, String name, String descriptor, String signature, String[] exceptions) {
+            MethodVisitor method = super.visitMethod(access, name, descriptor, signature, exceptions);
+            if (!name.equals(METHOD)) {
+                return method;
+            }
+            return new MethodVisitor(Opcodes.ASM9, method) {
+                @Override
+                public void visitLdcInsn(Object value) {
+                    boolean isPause = value.equals(ORIGINAL_MILLIS);
+                    applied |= isPause;
+                    super.visitLdcInsn(isPause ? MILLIS : value);
                 }
             };
         }

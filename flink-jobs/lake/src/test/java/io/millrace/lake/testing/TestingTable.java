@@ -66,6 +66,14 @@ public final class TestingTable {
         return file;
     }
 
+    /** Commits a data file again, so that its rows are read that many times more: a table that takes long to read, at no cost. */
+    public void appendAgain(DataFile file, int times) {
+        // One commit each: within a commit a file counts once.
+        for (int time = 0; time < times; time++) {
+            table.newFastAppend().appendFile(file).commit();
+        }
+    }
+
     /** Appends rows as several data files in one commit. */
     public void appendFiles(List<List<Record>> files) {
         var append = table.newAppend();
