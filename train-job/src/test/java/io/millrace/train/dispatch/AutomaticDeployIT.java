@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A model is deployed by itself only if it beats the deployed one on its own test rows. */
+@SuppressWarnings("try") // a child is held by being there
 class AutomaticDeployIT {
     private static final String GOOD = "{\"n_estimators\": 20}";
     private static final String WEAK = "{\"n_estimators\": 1, \"max_depth\": 1}";

@@ -3,6 +3,7 @@ package io.millrace.train.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 
@@ -14,13 +15,13 @@ final class HeldChild implements AutoCloseable {
 
     private final ProcessHandle process;
 
-    private HeldChild(ProcessHandle process) throws IOException, InterruptedException {
+    private HeldChild(ProcessHandle process) {
         this.process = process;
         assertThat(signal("STOP")).isZero();
     }
 
     /** Holds the next child. */
-    static HeldChild await() throws IOException, InterruptedException {
+    static HeldChild await() {
         Awaitility.await()
                 .atMost(PATIENCE)
                 .pollDelay(Duration.ZERO)
@@ -31,16 +32,23 @@ final class HeldChild implements AutoCloseable {
 
     /** Lets it go on, if it is still there. */
     @Override
-    public void close() throws IOException, InterruptedException {
+    public void close() {
         if (process.isAlive()) {
             signal("CONT");
         }
     }
 
-    private int signal(String name) throws IOException, InterruptedException {
-        return new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-                .inheritIO()
-                .start()
-                .waitFor();
+    private int signal(String name) {
+        try {
+            return new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while a child is signalled: pid=" + process.pid(), e);
+        }
     }
 }
