@@ -1,16 +1,16 @@
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "answer_decode.h"
 #include "call_site.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "executor/tuptable.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "millrace_layout.h"
 #include "row_error.h"
+#include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -27,7 +27,7 @@ typedef struct Batch
 	MemoryContext context;		/* keys; reset when the batch is done */
 	StringInfoData rows;
 	int		   *offsets;		/* of each row in rows */
-	char	  **keys;
+	text	  **keys;
 	int			row_count;
 	MillraceRequest *request;	/* NULL when it is not on its way */
 } Batch;
@@ -94,14 +94,12 @@ send_rows(BatchStream *stream, Batch *batch, int first, int count)
 
 /* Adds one answered row to the result */
 static void
-put_row(BatchStream *stream, MillraceReader *reader, const char *key)
+put_row(BatchStream *stream, MillraceReader *reader, text *key)
 {
-	Datum		values[4];
+	Datum		values[4] = {PointerGetDatum(key)};
 	bool		nulls[4] = {key == NULL, true, true, true};
 	MillraceRowError error;
 
-	if (key != NULL)
-		values[0] = CStringGetTextDatum(key);
 	if (millrace_answer_row(reader, &error))
 	{
 		text	   *label;
@@ -198,20 +196,36 @@ filling_batch(BatchStream *stream)
 	batch = &stream->batches[(stream->first + stream->count) % MILLRACE_BATCH_IN_FLIGHT];
 	if (batch->row_count == 0)
 	{
-		batch->keys = MemoryContextAlloc(batch->context, sizeof(char *) * stream->batch_size);
+		batch->keys = MemoryContextAlloc(batch->context, sizeof(text *) * stream->batch_size);
 		batch->offsets = MemoryContextAlloc(batch->context, sizeof(int) * stream->batch_size);
 	}
 	return batch;
 }
 
+/* The key of a row, kept with its batch; NULL for a NULL */
+static text *
+copy_key(Batch *batch, const TupleTableSlot *row)
+{
+	int			attribute = MILLRACE_KEY_ATTRIBUTE - 1;
+	MemoryContext prior;
+	text	   *key;
+
+	if (row->tts_isnull[attribute])
+		return NULL;
+	prior = MemoryContextSwitchTo(batch->context);
+	key = DatumGetTextPCopy(row->tts_values[attribute]);
+	MemoryContextSwitchTo(prior);
+	return key;
+}
+
 /* Adds one row of the table; a full batch is sent first */
 static void
-add_row(BatchStream *stream, HeapTuple tuple, TupleDesc descriptor, const char *key)
+add_row(BatchStream *stream, TupleTableSlot *row)
 {
 	Batch	   *batch = filling_batch(stream);
 	int			length = batch->rows.len;
 
-	millrace_encode_tuple(&batch->rows, stream->descriptor, tuple, descriptor);
+	millrace_encode_values(&batch->rows, stream->descriptor, row->tts_values, row->tts_isnull);
 	if (batch->row_count > 0 && (batch->row_count >= stream->batch_size || batch->rows.len > stream->room))
 	{
 		Batch	   *next;
@@ -226,7 +240,7 @@ add_row(BatchStream *stream, HeapTuple tuple, TupleDesc descriptor, const char *
 		length = 0;
 	}
 	batch->offsets[batch->row_count] = length;
-	batch->keys[batch->row_count++] = key != NULL ? MemoryContextStrdup(batch->context, key) : NULL;
+	batch->keys[batch->row_count++] = copy_key(batch, row);
 }
 
 /* Makes room for the batches of a stream of such rows; the memory is that of the call */
@@ -254,13 +268,12 @@ close_batches(BatchStream *stream)
 		finish_oldest(stream);
 }
 
-/* The query over the table: the key as text, then every column. Reading checks the caller's rights as always. */
-static Portal
-open_table(Oid relation, const char *key_column)
+/* The query over the table: the key as text, then every column */
+static char *
+table_query(Oid relation, const char *key_column)
 {
 	StringInfoData query;
 	char	   *name = get_rel_name(relation);
-	SPIPlanPtr	plan;
 
 	if (name == NULL)
 		ereport(ERROR,
@@ -273,37 +286,70 @@ open_table(Oid relation, const char *key_column)
 	initStringInfo(&query);
 	appendStringInfo(&query, "SELECT t.%s::pg_catalog.text, t.* FROM %s AS t", quote_identifier(key_column),
 					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name));
-	plan = SPI_prepare_cursor(query.data, 0, NULL, CURSOR_OPT_NO_SCROLL);
-	if (plan == NULL)
-		elog(ERROR, "could not prepare \"%s\": %s", query.data, SPI_result_code_string(SPI_result));
-	return SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	return query.data;
 }
 
-/* Reads the table to its end, a batch of rows at a time */
-static void
-stream_table(BatchStream *stream, Portal cursor)
+/* Where the executor puts the rows of the table */
+typedef struct TableReceiver
 {
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "millrace row", ALLOCSET_DEFAULT_SIZES);
+	DestReceiver receiver;		/* first, as the executor only knows it */
+	BatchStream *stream;
+	MemoryContext stream_context;	/* of the batches */
+	MemoryContext row_context;	/* reset after each row */
+} TableReceiver;
 
-	for (;;)
-	{
-		SPI_cursor_fetch(cursor, true, stream->batch_size);
-		if (SPI_processed == 0)
-			break;
-		if (stream->descriptor == NULL)
-			open_batches(stream, SPI_tuptable->tupdesc);
-		for (uint64 i = 0; i < SPI_processed; i++)
-		{
-			HeapTuple	tuple = SPI_tuptable->vals[i];
-			MemoryContext prior = MemoryContextSwitchTo(row_context);
+static void
+start_rows(DestReceiver *receiver, int operation, TupleDesc rows)
+{
+	TableReceiver *self = (TableReceiver *) receiver;
+	MemoryContext prior = MemoryContextSwitchTo(self->stream_context);
 
-			add_row(stream, tuple, SPI_tuptable->tupdesc, SPI_getvalue(tuple, SPI_tuptable->tupdesc, MILLRACE_KEY_ATTRIBUTE));
-			MemoryContextSwitchTo(prior);
-			MemoryContextReset(row_context);
-		}
-		SPI_freetuptable(SPI_tuptable);
-		CHECK_FOR_INTERRUPTS();
-	}
+	open_batches(self->stream, rows);
+	MemoryContextSwitchTo(prior);
+}
+
+static bool
+receive_row(TupleTableSlot *row, DestReceiver *receiver)
+{
+	TableReceiver *self = (TableReceiver *) receiver;
+	MemoryContext prior = MemoryContextSwitchTo(self->row_context);
+
+	slot_getallattrs(row);
+	add_row(self->stream, row);
+	MemoryContextSwitchTo(prior);
+	MemoryContextReset(self->row_context);
+	return true;
+}
+
+static void
+end_rows(DestReceiver *receiver)
+{
+}
+
+/*
+ * Reads the table to its end. Rows come straight from the executor, without a
+ * tuple made of each in between. Reading checks the caller's rights as always.
+ */
+static void
+stream_table(BatchStream *stream, const char *query)
+{
+	TableReceiver receiver = {
+		.receiver = {
+			.receiveSlot = receive_row,
+			.rStartup = start_rows,
+			.rShutdown = end_rows,
+			.rDestroy = end_rows,
+			.mydest = DestTuplestore	/* what the executor calls one that is not its own */
+		},
+		.stream = stream,
+		.stream_context = CurrentMemoryContext,
+		.row_context = AllocSetContextCreate(CurrentMemoryContext, "millrace row", ALLOCSET_DEFAULT_SIZES)
+	};
+	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.receiver};
+	int			result = SPI_execute_extended(query, &options);
+
+	if (result != SPI_OK_SELECT)
+		elog(ERROR, "could not execute \"%s\": %s", query, SPI_result_code_string(result));
 }
 
 /* Raises for an argument that is NULL */
@@ -337,7 +383,6 @@ Datum
 millrace_predict_batch_relation(PG_FUNCTION_ARGS)
 {
 	BatchStream stream = {0};
-	Portal		cursor;
 
 	check_argument(fcinfo, 1, "relation name");
 	check_argument(fcinfo, 2, "key column");
@@ -352,10 +397,8 @@ millrace_predict_batch_relation(PG_FUNCTION_ARGS)
 	stream.store = open_result(fcinfo, &stream.result);
 
 	SPI_connect();
-	cursor = open_table(PG_GETARG_OID(1), text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	stream_table(&stream, cursor);
+	stream_table(&stream, table_query(PG_GETARG_OID(1), text_to_cstring(PG_GETARG_TEXT_PP(2))));
 	close_batches(&stream);
-	SPI_cursor_close(cursor);
 	SPI_finish();
 	return (Datum) 0;
 }

@@ -13,6 +13,7 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
+#define MILLRACE_FIXED_WIDTH_MAX ((int) sizeof(float8))
 #define EPOCH_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
 
 /* Length of a row's bitmap of NULLs */
@@ -276,8 +277,8 @@ unix_micros(Timestamp timestamp)
 	return TIMESTAMP_NOT_FINITE(timestamp) ? timestamp : timestamp + EPOCH_DAYS * USECS_PER_DAY;
 }
 
-/* Appends one value that is not NULL */
-static void
+/* Appends one value that is not NULL; there is room for one of fixed width */
+static inline void
 append_value(StringInfo rows, MillraceColumn *column, Datum value)
 {
 	union
@@ -291,7 +292,8 @@ append_value(StringInfo rows, MillraceColumn *column, Datum value)
 #define APPEND(field, expression) \
 	do { \
 		wire.field = (expression); \
-		appendBinaryStringInfo(rows, (const char *) &wire.field, sizeof(wire.field)); \
+		memcpy(rows->data + rows->len, &wire.field, sizeof(wire.field)); \
+		rows->len += sizeof(wire.field); \
 	} while (0)
 
 	switch (column->conversion)
@@ -341,24 +343,49 @@ append_value(StringInfo rows, MillraceColumn *column, Datum value)
 #undef APPEND
 }
 
-/* Appends a row by its descriptor */
-void
-millrace_encode_tuple(StringInfo rows, MillraceDescriptor *descriptor, HeapTuple tuple, TupleDesc tuple_descriptor)
+/* Whether a column's values differ in length */
+static inline bool
+is_variable(const MillraceColumn *column)
 {
-	int			bitmap = append_bitmap(rows, descriptor->column_count);
-	Datum		values[MaxTupleAttributeNumber];
-	bool		nulls[MaxTupleAttributeNumber];
+	return column->conversion == MILLRACE_FROM_TEXT || column->conversion == MILLRACE_FROM_OUTPUT;
+}
 
-	heap_deform_tuple(tuple, tuple_descriptor, values, nulls);
-	for (int i = 0; i < descriptor->column_count; i++)
+/*
+ * Appends the values of a row's attributes by its descriptor. Room is made for
+ * all columns at a time, as if the rest of the row were of fixed width: most
+ * rows are many numbers.
+ */
+void
+millrace_encode_values(StringInfo rows, MillraceDescriptor *descriptor, const Datum *values, const bool *nulls)
+{
+	int			count = descriptor->column_count;
+	int			bitmap = append_bitmap(rows, count);
+
+	enlargeStringInfo(rows, count * MILLRACE_FIXED_WIDTH_MAX);
+	for (int i = 0; i < count; i++)
 	{
 		MillraceColumn *column = &descriptor->columns[i];
 
 		if (nulls[column->attribute - 1])
+		{
 			mark_null(rows, bitmap, i);
-		else
-			append_value(rows, column, values[column->attribute - 1]);
+			continue;
+		}
+		append_value(rows, column, values[column->attribute - 1]);
+		if (is_variable(column))
+			enlargeStringInfo(rows, (count - i) * MILLRACE_FIXED_WIDTH_MAX);
 	}
+}
+
+/* Appends a row by its descriptor */
+void
+millrace_encode_tuple(StringInfo rows, MillraceDescriptor *descriptor, HeapTuple tuple, TupleDesc tuple_descriptor)
+{
+	Datum		values[MaxTupleAttributeNumber];
+	bool		nulls[MaxTupleAttributeNumber];
+
+	heap_deform_tuple(tuple, tuple_descriptor, values, nulls);
+	millrace_encode_values(rows, descriptor, values, nulls);
 }
 
 /* How a JSON value goes on the wire; 0 when it does not */

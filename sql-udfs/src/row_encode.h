@@ -47,6 +47,7 @@ extern MillraceDescriptor *millrace_descriptor_of_array(int element_count);
 extern MillraceDescriptor *millrace_descriptor_of_tuple(TupleDesc tuple_descriptor, int skipped_attribute);
 extern MillraceDescriptor *millrace_descriptor_of_object(Jsonb *object);
 extern const float8 *millrace_encode_array(StringInfo rows, ArrayType *array, int first, int count, const float8 *values);
+extern void millrace_encode_values(StringInfo rows, MillraceDescriptor *descriptor, const Datum *values, const bool *nulls);
 extern void millrace_encode_tuple(StringInfo rows, MillraceDescriptor *descriptor, HeapTuple tuple, TupleDesc tuple_descriptor);
 extern void millrace_encode_object(StringInfo rows, const MillraceDescriptor *descriptor, Jsonb *object);
 
