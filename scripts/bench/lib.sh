@@ -69,12 +69,20 @@ pgbench_tps() {
 
 # The project "bench predict": 100 trees of depth 6 on bench.wide, 20,000 rows of 100 features; the same in bench.arrays.
 make_bench_model() {
-  local run answer
   say "making 20,000 rows x 100 features" >&2
   psql_as_owner -d "$DATABASE" <"$CHECKOUT/scripts/bench/predict-tables.sql"
-  [ -z "$(sql "SELECT deployed_model_id FROM ml.list_projects('bench predict')")" ] || return 0
-  say "training 100 trees of depth 6" >&2
-  run=$(sql "SELECT run_id FROM ml.train('bench predict', 'classification', 'bench.wide', 'y', 'xgboost',
+  train_bench_model 'bench predict' bench.wide
+}
+
+# The project "bench batch": the same on bench.narrow, the first 20 of those features.
+make_narrow_model() { train_bench_model 'bench batch' bench.narrow; }
+
+# train_bench_model PROJECT TABLE: unless it has one.
+train_bench_model() {
+  local run answer
+  [ -z "$(sql "SELECT deployed_model_id FROM ml.list_projects('$1')")" ] || return 0
+  say "training 100 trees of depth 6 on $2" >&2
+  run=$(sql "SELECT run_id FROM ml.train('$1', 'classification', '$2', 'y', 'xgboost',
     '{\"n_estimators\": 100, \"max_depth\": 6}')")
   answer=$(sql "SELECT ml.wait_run($run, '10 minutes')")
   [ "$answer" = succeeded ] || die "training ended as $answer" "$(sql "SELECT error FROM ml.run_status($run)")"
