@@ -65,29 +65,39 @@ public final class ConnectorPatch {
         }
     }
 
+    /** Changes the methods of one name. */
     private abstract static class Patch extends ClassVisitor {
+        private final String method;
         boolean applied;
 
-        Patch(ClassVisitor next) {
+        Patch(ClassVisitor next, String method) {
             super(Opcodes.ASM9, next);
-        }
-    }
-
-    /** Replaces the method's body by a call of the shim. */
-    private static final class NameReading extends Patch {
-        private static final String METHOD = "readString";
-        private static final String DESCRIPTOR = "(Ljava/nio/ByteBuffer;)Ljava/lang/String;";
-        private static final String READER = "io/millrace/cdc/shim/NameReader";
-
-        NameReading(ClassVisitor next) {
-            super(next);
+            this.method = method;
         }
 
         @Override
         public MethodVisitor visitMethod(
                 int access, String name, String descriptor, String signature, String[] exceptions) {
-            MethodVisitor method = super.visitMethod(access, name, descriptor, signature, exceptions);
-            if (!name.equals(METHOD) || !descriptor.equals(DESCRIPTOR)) {
+            MethodVisitor original = super.visitMethod(access, name, descriptor, signature, exceptions);
+            return name.equals(method) ? change(original, descriptor) : original;
+        }
+
+        /** What reads the method's instructions and writes the changed ones to {@code method}. */
+        abstract MethodVisitor change(MethodVisitor method, String descriptor);
+    }
+
+    /** Replaces the method's body by a call of the shim. */
+    private static final class NameReading extends Patch {
+        private static final String DESCRIPTOR = "(Ljava/nio/ByteBuffer;)Ljava/lang/String;";
+        private static final String READER = "io/millrace/cdc/shim/NameReader";
+
+        NameReading(ClassVisitor next) {
+            super(next, "readString");
+        }
+
+        @Override
+        MethodVisitor change(MethodVisitor method, String descriptor) {
+            if (!descriptor.equals(DESCRIPTOR)) {
                 return method;
             }
             applied = true;
@@ -103,20 +113,14 @@ public final class ConnectorPatch {
 
     /** Leaves the confirmed position alone when the server tells its own. */
     private static final class KeepAlive extends Patch {
-        private static final String METHOD = "processKeepAliveMessage";
         private static final String CONFIRMED = "lastFlushedLSN";
 
         KeepAlive(ClassVisitor next) {
-            super(next);
+            super(next, "processKeepAliveMessage");
         }
 
         @Override
-        public MethodVisitor visitMethod(
-                int access, String name, String descriptor, String signature, String[] exceptions) {
-            MethodVisitor method = super.visitMethod(access, name, descriptor, signature, exceptions);
-            if (!name.equals(METHOD)) {
-                return method;
-            }
+        MethodVisitor change(MethodVisitor method, String descriptor) {
             return new MethodVisitor(Opcodes.ASM9, method) {
                 @Override
                 public void visitFieldInsn(int opcode, String owner, String field, String type) {
@@ -133,21 +137,15 @@ public final class ConnectorPatch {
 
     /** Shortens the pause between two looks at the reader, and the one before the first. */
     private static final class ReaderSync extends Patch {
-        private static final String METHOD = "start";
         private static final Long ORIGINAL_MILLIS = 30_000L;
         private static final Long MILLIS = 1_000L;
 
         ReaderSync(ClassVisitor next) {
-            super(next);
+            super(next, "start");
         }
 
         @Override
-        public MethodVisitor visitMethod(
-                int access, String name, String descriptor, String signature, String[] exceptions) {
-            MethodVisitor method = super.visitMethod(access, name, descriptor, signature, exceptions);
-            if (!name.equals(METHOD)) {
-                return method;
-            }
+        MethodVisitor change(MethodVisitor method, String descriptor) {
             return new MethodVisitor(Opcodes.ASM9, method) {
                 @Override
                 public void visitLdcInsn(Object value) {
