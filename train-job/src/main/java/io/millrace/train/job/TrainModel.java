@@ -107,6 +107,8 @@ final class TrainModel extends ProcessFunction<String, String> {
                 specFile,
                 work,
                 ChildProcess.heapBytes(testRows, spec.deployed()));
+        // Until the child speaks: the export is over.
+        show(Progress.phase(Progress.Phase.LOADING, 0, 0));
         try (ChildProcess child = ChildProcess.start(machine.config(), command, work)) {
             follow(child);
             return finished(child, work);
@@ -150,14 +152,18 @@ final class TrainModel extends ProcessFunction<String, String> {
         Progress line = child.next();
         while (line != null) {
             latest = line;
-            phase.add(line.phase().name().toLowerCase(Locale.ROOT) + " " + line.round() + "/" + line.rounds() + " "
-                    + Objects.toString(line.metric(), ""));
+            show(line);
             if (line.metric() != null) {
                 curve.add(line.round(), line.trainValue(), line.validationValue());
                 learningCurve.add(curve.toJson());
             }
             line = child.next();
         }
+    }
+
+    private void show(Progress line) {
+        phase.add(line.phase().name().toLowerCase(Locale.ROOT) + " " + line.round() + "/" + line.rounds() + " "
+                + Objects.toString(line.metric(), ""));
     }
 
     /** The result, or why there is none. */
