@@ -36,5 +36,7 @@ holds "predict_batch over the table gives the same, for every row" \
   "SELECT count(*) = (SELECT count(*) FROM churn) AND max(abs(b.prediction - e.score)) <= 1e-6
      FROM ml.predict_batch('churn', 'churn', 'id') b LEFT JOIN evaluation e ON e.id = b.key::bigint"
 holds "the gateway says it is alive and holds a model" "SELECT bool_or(alive AND models_loaded >= 1) FROM ml.worker_status()"
+holds "the gateway counts predictions of the model" \
+  "SELECT sum(value) > 0 FROM ml.metrics('millrace_request_total') WHERE labels->>'model' LIKE 'churn/%' AND labels->>'kind' = 'predict'"
 equals "the Flink SQL client reads the lake at the snapshot's tag" \
   "$(lake_value "SELECT COUNT(*) FROM lake.public.churn /*+ OPTIONS('tag'='$(sql "SELECT tag FROM ml.snapshots ORDER BY snapshot_id DESC LIMIT 1")') */")" 5000

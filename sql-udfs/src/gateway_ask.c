@@ -91,6 +91,16 @@ millrace_gateway_status(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(ask(&message, MILLRACE_VALUE_TEXT));
 }
 
+/* Every metric of the gateway: JSON */
+PG_FUNCTION_INFO_V1(millrace_gateway_metrics);
+Datum
+millrace_gateway_metrics(PG_FUNCTION_ARGS)
+{
+	MillraceMessage message = {.kind = MILLRACE_KIND_METRICS};
+
+	PG_RETURN_DATUM(ask(&message, MILLRACE_VALUE_TEXT));
+}
+
 /* What the control line says, also of a gateway that does not answer: its process and the age of its heartbeat */
 PG_FUNCTION_INFO_V1(millrace_gateway_heartbeat);
 Datum

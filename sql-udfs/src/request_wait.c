@@ -13,6 +13,7 @@
 #include "settings.h"
 #include "slot_move.h"
 #include "storage/ipc.h"
+#include "trace_context.h"
 
 #define MILLRACE_REQUEST_LIMIT 16	/* in flight of one backend: those of a batch and of what it calls */
 #define MILLRACE_RESEND_LIMIT 6 /* the gateway may lack the descriptor and the model, and be replaced meanwhile */
@@ -277,22 +278,12 @@ write_request(MillraceRequest *request, size_t length)
 	return true;
 }
 
-/* Spreads the bits of a number (the finalizer of splitmix64); never 0, which no trace id may be */
-static uint64
-mixed(uint64 value)
-{
-	value = (value ^ (value >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
-	value = (value ^ (value >> 27)) * UINT64CONST(0x94d049bb133111eb);
-	return (value ^ (value >> 31)) | 1;
-}
-
 /* Fills the slot line and hands the slot over */
 static void
 submit_slot(MillraceRequest *request, uint32 length)
 {
 	static uint64 request_count = 0;
 	MillraceSlotLine *line = millrace_region_slot(request->slot);
-	uint64		trace[3];
 
 	request_count++;
 	line->kind = request->message.kind;
@@ -303,10 +294,7 @@ submit_slot(MillraceRequest *request, uint32 length)
 	line->connection_id = millrace_doorbell_connection_id();
 	line->owner_start = millrace_gateway_owner_start();
 	line->submitted_nanos = millrace_now_nanos();
-	for (int i = 0; i < lengthof(trace); i++)
-		trace[i] = mixed((uint64) line->submitted_nanos + line->request_id * lengthof(trace) + i);
-	memcpy(line->trace_id, trace, sizeof(line->trace_id));
-	memcpy(line->span_id, trace + 2, sizeof(line->span_id));
+	millrace_trace_write(line, (uint64) line->submitted_nanos + line->request_id);
 	atomic_store_explicit(&line->waiter, 0, memory_order_relaxed);
 	if (millrace_slot_submit(request->slot, &request->word))
 		millrace_doorbell_ring();

@@ -1,9 +1,11 @@
 #include "postgres.h"
 
 #include "settings.h"
+#include "trace_context.h"
 #include "utils/guc.h"
 
 char	   *millrace_region_dir;
+char	   *millrace_traceparent;
 int			millrace_spin_us;
 int			millrace_timeout_ms;
 int			millrace_heartbeat_ms;
@@ -54,5 +56,10 @@ millrace_settings_define(void)
 							 "NULL answers are counted in one warning per statement. Option on_error of a task, then of a project, goes first.",
 							 &millrace_on_error, MILLRACE_ON_ERROR_ABORT, on_error_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("ml.traceparent",
+							   "Trace that the requests to the gateway are part of, as the header of W3C Trace Context has it.",
+							   "00-<trace id>-<id of the caller's span>-<flags>. Empty: each request has a trace of its own.",
+							   &millrace_traceparent, "",
+							   PGC_USERSET, 0, millrace_trace_check, millrace_trace_assign, NULL);
 	MarkGUCPrefixReserved("ml");
 }

@@ -28,6 +28,7 @@ typedef enum MillraceOnError
 } MillraceOnError;
 
 extern char *millrace_region_dir;
+extern char *millrace_traceparent;
 extern int	millrace_spin_us;
 extern int	millrace_timeout_ms;
 extern int	millrace_heartbeat_ms;

@@ -26,6 +26,7 @@ ASSERT_OFFSET(MillraceSlotLine, done_nanos, MILLRACE_SLOT_DONE_OFFSET);
 ASSERT_OFFSET(MillraceSlotLine, response_length, MILLRACE_SLOT_RESPONSE_LENGTH_OFFSET);
 ASSERT_OFFSET(MillraceSlotLine, status, MILLRACE_SLOT_STATUS_OFFSET);
 ASSERT_OFFSET(MillraceSlotLine, owner_start, MILLRACE_SLOT_OWNER_START_OFFSET);
+ASSERT_OFFSET(MillraceSlotLine, trace_flags, MILLRACE_SLOT_TRACE_FLAGS_OFFSET);
 
 StaticAssertDecl(sizeof(MillraceControlLine) == MILLRACE_CONTROL_LENGTH, "control line length differs from the layout");
 ASSERT_OFFSET(MillraceControlLine, magic, MILLRACE_CONTROL_MAGIC_OFFSET);

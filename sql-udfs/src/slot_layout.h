@@ -23,14 +23,15 @@ typedef struct MillraceSlotLine
 	uint32_t	request_length;
 	uint32_t	connection_id;
 	uint8_t		trace_id[16];
-	uint8_t		span_id[8];
+	uint8_t		span_id[8];		/* zero when the trace id is made up here */
 	int64_t		submitted_nanos;
 	int64_t		taken_nanos;
 	int64_t		done_nanos;
 	uint32_t	response_length;
 	uint32_t	status;
 	uint64_t	owner_start;	/* start time of the backend, against reuse of its pid */
-	uint8_t		unused[16];
+	uint32_t	trace_flags;	/* of the caller's span */
+	uint8_t		unused[12];
 } MillraceSlotLine;
 
 /* What the gateway says about itself */

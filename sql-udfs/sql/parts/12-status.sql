@@ -41,3 +41,27 @@ END;
 
 COMMENT ON FUNCTION ml.worker_status() IS
 	'The gateway of this server: whether it is alive, how old its heartbeat is, what it works on. alive is false, and the rest NULL, when it does not run; what it works on is NULL when every slot is taken.';
+
+CREATE FUNCTION ml._gateway_metrics() RETURNS text
+	AS 'MODULE_PATHNAME', 'millrace_gateway_metrics' LANGUAGE C VOLATILE;
+
+-- The names of other people's projects are not for everybody: series of single models are for administrators.
+CREATE FUNCTION ml._metrics(caller ml.caller, name_like text)
+	RETURNS TABLE (name text, labels jsonb, value double precision)
+	LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp SET ml.timeout_ms = 5000
+AS $$
+	SELECT m.name, m.labels, m.value::double precision
+	FROM jsonb_to_recordset(ml._gateway_metrics()::jsonb) AS m (name text, labels jsonb, value text)
+	WHERE m.name LIKE name_like AND (coalesce(m.labels ->> 'model', '') = '' OR ml._may(caller, 'ml_admin'))
+	ORDER BY m.name
+$$;
+
+CREATE FUNCTION ml.metrics(name_like text DEFAULT '%')
+	RETURNS TABLE (name text, labels jsonb, value double precision)
+	LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+	SELECT * FROM ml._metrics(ml.caller(), name_like);
+END;
+
+COMMENT ON FUNCTION ml.metrics(text) IS
+	'The metrics of the gateway under their Prometheus names, as its /metrics has them: counters since the gateway''s start, gauges now, histograms as _bucket, _sum and _count. Units are in the names. Series with a model in their labels are for members of ml_admin.';

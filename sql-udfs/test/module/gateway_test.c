@@ -46,6 +46,7 @@ static char *requests;
 static char *responses;
 static _Atomic uint64_t limits_seen;	/* of the latest request about rows */
 static _Atomic bool bulk_seen;
+static char trace_seen[64];		/* of the latest request; written before its answer is handed over */
 
 static void
 put(char *bytes, int offset, uint64 value, int length)
@@ -195,6 +196,36 @@ note_tenant(const char *request)
 	atomic_store(&bulk_seen, (flags & MILLRACE_REQUEST_FLAG_BULK) != 0);
 }
 
+/* Remembers whose trace it is part of, in the form of ml.traceparent */
+static void
+note_trace(const MillraceSlotLine *line)
+{
+	char	   *next = trace_seen + sprintf(trace_seen, "00-");
+
+	for (int i = 0; i < sizeof(line->trace_id); i++)
+		next += sprintf(next, "%02x", line->trace_id[i]);
+	next += sprintf(next, "-");
+	for (int i = 0; i < sizeof(line->span_id); i++)
+		next += sprintf(next, "%02x", line->span_id[i]);
+	sprintf(next, "-%02x", line->trace_flags);
+}
+
+/* Two metrics, one of them of a model, with numbers that JSON has no form for; returns the length of the response */
+static uint32
+tell_metrics(char *response)
+{
+	static const char text[] = "[{\"name\":\"millrace_rows_total\",\"labels\":{},\"value\":12.5},"
+		"{\"name\":\"millrace_request_total\",\"labels\":{\"model\":\"churn/1\",\"kind\":\"predict\",\"code\":\"ok\"},\"value\":3},"
+		"{\"name\":\"millrace_batch_rows_bucket\",\"labels\":{\"le\":\"+Inf\"},\"value\":\"NaN\"}]";
+	uint32		length = sizeof(text) - 1;
+
+	header_make(response, MILLRACE_VALUE_TEXT, 1, 0);
+	put(response, MILLRACE_RESPONSE_HEADER_LENGTH, MILLRACE_ERROR_OK, 4);
+	put(response, MILLRACE_RESPONSE_HEADER_LENGTH + 4, length, 4);
+	memcpy(response + MILLRACE_RESPONSE_HEADER_LENGTH + 8, text, length);
+	return MILLRACE_RESPONSE_HEADER_LENGTH + 8 + length;
+}
+
 /* Echoes a request through a file if its answer does not fit the slab; returns the length of the response */
 static uint32
 echo_anywhere(const char *request, int slot, uint64_t word)
@@ -226,6 +257,7 @@ answer(int slot, int connection)
 		return;
 	if (line->request_length > SLAB_LENGTH)
 		request = payload_map(MILLRACE_PAYLOAD_REQUEST_PREFIX, slot, word, line->request_length);
+	note_trace(line);
 	line->status = MILLRACE_ERROR_OK;
 	if (atomic_load(&refusing))
 	{
@@ -238,6 +270,8 @@ answer(int slot, int connection)
 		note_tenant(request);
 		line->response_length = number_rows(request, responses + slot * SLAB_LENGTH, line->model_key);
 	}
+	else if (line->kind == MILLRACE_KIND_METRICS)
+		line->response_length = tell_metrics(responses + slot * SLAB_LENGTH);
 	else
 		line->response_length = echo_anywhere(request, slot, word);
 	line->response_length += atomic_exchange(&lying, false) ? 1 : 0;
@@ -344,6 +378,14 @@ Datum
 gateway_bulk(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(atomic_load(&bulk_seen));
+}
+
+/* gateway_trace(): whose trace the latest request is part of */
+PG_FUNCTION_INFO_V1(gateway_trace);
+Datum
+gateway_trace(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(trace_seen));
 }
 
 /* gateway_stop(): ends the thread; the files stay */

@@ -1,7 +1,9 @@
 package io.millrace.gateway;
 
 import io.millrace.contract.JsonText;
+import io.millrace.contract.layout.RequestKind;
 import io.millrace.engine.Engines;
+import io.millrace.gateway.core.Journal;
 import io.millrace.gateway.core.Pipeline;
 import io.millrace.gateway.http.HttpConfig;
 import io.millrace.gateway.http.HttpConnector;
@@ -10,6 +12,8 @@ import io.millrace.gateway.metrics.GatewayMetrics;
 import io.millrace.gateway.model.ModelCache;
 import io.millrace.gateway.model.PackageImporter;
 import io.millrace.gateway.model.PackageLoader;
+import io.millrace.gateway.trace.SpanExport;
+import io.millrace.gateway.trace.TraceConfig;
 import io.millrace.region.Region;
 import io.millrace.store.ModelStore;
 import io.millrace.store.StoreConfig;
@@ -32,6 +36,7 @@ public final class Gateway implements AutoCloseable {
     private final RegistryResidents residents;
     private final ModelCache models;
     private final PackageImporter importer;
+    private final @Nullable SpanExport spans;
     private final Pipeline pipeline;
     private final Region region;
     private final SharedMemoryConnector connector;
@@ -54,7 +59,11 @@ public final class Gateway implements AutoCloseable {
                 metrics,
                 residents);
         this.importer = new PackageImporter(store, config.cacheDirectory(), config.importDirectory(), modelBytes);
-        this.pipeline = new Pipeline(config.pipeline(), models, importer, metrics, this::status, System::nanoTime);
+        this.spans = config.trace()
+                .map(trace -> new SpanExport(trace, version(), metrics))
+                .orElse(null);
+        this.pipeline =
+                new Pipeline(config.pipeline(), models, importer, metrics, this::report, journal(), System::nanoTime);
         this.connector = new SharedMemoryConnector(region, pipeline, config.spinNanos(), config.payloadBytes());
         register();
         // Seconds that the first load would take otherwise.
@@ -99,6 +108,15 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
+    /** Null when nothing is told of single requests. */
+    private @Nullable Journal journal() {
+        if (config.slowNanos() == 0 && spans == null) {
+            return null;
+        }
+        double ratio = config.trace().map(TraceConfig::ratio).orElse(0.0);
+        return new Journal(config.slowNanos(), spans, ratio, metrics, System::nanoTime);
+    }
+
     private @Nullable HttpConnector openHttp() throws IOException {
         HttpConfig httpConfig = config.http().orElse(null);
         if (httpConfig == null) {
@@ -135,6 +153,15 @@ public final class Gateway implements AutoCloseable {
                 "millrace_slots_reclaimed",
                 "Slots taken from dead owners since the start.",
                 region.sweeper()::reclaimedCount);
+        SpanExport exported = spans;
+        metrics.gauge(
+                "millrace_traces_waiting",
+                "Traced requests that wait for the collector.",
+                () -> exported == null ? 0 : exported.waitingCount());
+    }
+
+    private String report(RequestKind kind) {
+        return kind == RequestKind.METRICS ? metrics.report() : status();
     }
 
     private String status() {
@@ -192,6 +219,9 @@ public final class Gateway implements AutoCloseable {
             http.close();
         }
         pipeline.close();
+        if (spans != null) {
+            spans.close();
+        }
         models.close();
         residents.close();
         store.close();

@@ -7,6 +7,7 @@ import io.millrace.contract.envelope.RequestLimits;
 import io.millrace.contract.layout.PayloadLayout;
 import io.millrace.gateway.core.PipelineConfig;
 import io.millrace.gateway.http.HttpConfig;
+import io.millrace.gateway.trace.TraceConfig;
 import io.millrace.region.RegionConfig;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param payloadBytes memory of requests and responses in flight that do not fit their slabs
  * @param warm how long the start may wait for the models of the last run
  * @param http nothing when it is off
+ * @param slowNanos predictions that take as long are told of; 0 = none
+ * @param trace nothing when no spans are made
  * @param drain how long requests in flight may take at shutdown
  */
 public record GatewayConfig(
@@ -44,6 +47,8 @@ public record GatewayConfig(
         long payloadBytes,
         Duration warm,
         Optional<HttpConfig> http,
+        long slowNanos,
+        Optional<TraceConfig> trace,
         Duration drain) {
 
     /**
@@ -84,6 +89,8 @@ public record GatewayConfig(
                 file.longValue("payload-bytes", 268_435_456, 2L * PayloadLayout.LENGTH_LIMIT, 1L << 40),
                 Duration.ofMillis(file.longValue("warm-millis", 30_000, 0, 600_000)),
                 HttpConfig.from(file),
+                TimeUnit.MILLISECONDS.toNanos(file.longValue("slow-request-millis", 0, 0, 3_600_000)),
+                TraceConfig.from(file),
                 Duration.ofMillis(file.longValue("drain-millis", 10_000, 0, 600_000)));
         file.rejectUnknownKeys();
         return config;

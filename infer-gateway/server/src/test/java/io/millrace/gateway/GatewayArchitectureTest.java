@@ -25,7 +25,19 @@ class GatewayArchitectureTest {
                         "io.millrace.gateway.http..",
                         "io.millrace.gateway.memory..",
                         "io.millrace.gateway.model..",
-                        "io.millrace.gateway.metrics..")
+                        "io.millrace.gateway.metrics..",
+                        "io.millrace.gateway.trace..")
+                .check(classes);
+    }
+
+    @Test
+    void onlyTheExportOfSpansKnowsOpenTelemetry() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("io.millrace.gateway.trace..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.opentelemetry..")
                 .check(classes);
     }
 

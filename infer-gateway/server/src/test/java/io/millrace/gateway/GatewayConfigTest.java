@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.millrace.contract.ConfigFile;
 import io.millrace.contract.envelope.RequestLimits;
+import io.millrace.gateway.trace.TraceConfig;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -42,6 +45,8 @@ class GatewayConfigTest {
         assertThat(config.pipeline().mergeWindowNanos()).isZero();
         assertThat(config.pipeline().waitingRowsMax()).isEqualTo(65_536);
         assertThat(config.http()).isEmpty();
+        assertThat(config.slowNanos()).isZero();
+        assertThat(config.trace()).isEmpty();
     }
 
     @Test
@@ -52,6 +57,24 @@ class GatewayConfigTest {
         assertThatThrownBy(() -> read(Map.of("queue-full", "block")))
                 .hasMessage("configuration value must be reject or wait: file=/conf/gateway.properties,"
                         + " key=queue-full, value=block");
+    }
+
+    @Test
+    void tracesNeedACollector() {
+        assertThat(read(Map.of("trace-ratio", "1")).trace()).isEmpty();
+        assertThat(read(Map.of("otlp-endpoint", "http://127.0.0.1:4318")).trace())
+                .contains(new TraceConfig(URI.create("http://127.0.0.1:4318/v1/traces"), 0.01));
+        assertThat(read(Map.of("otlp-endpoint", "https://traces.test/in?a=b", "trace-ratio", "0"))
+                        .trace())
+                .contains(new TraceConfig(URI.create("https://traces.test/in?a=b"), 0));
+        for (String malformed : List.of("127.0.0.1:4318", "ftp://a", "http://me:secret@a", "http://", "http://a b")) {
+            assertThatThrownBy(() -> read(Map.of("otlp-endpoint", malformed)))
+                    .hasMessage("configuration value must be http://HOST:PORT or https://.., with or without a path,"
+                            + " and no user: file=/conf/gateway.properties, key=otlp-endpoint");
+        }
+        assertThatThrownBy(() -> read(Map.of("trace-ratio", "2")))
+                .hasMessage("configuration value must be a number: file=/conf/gateway.properties, key=trace-ratio,"
+                        + " value=2, min=0.0, max=1.0");
     }
 
     @Test

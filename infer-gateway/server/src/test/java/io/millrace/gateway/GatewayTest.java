@@ -484,7 +484,7 @@ class GatewayTest {
             TestingClient.Answer answer = client.call(RequestKind.PREDICT, key, flipped);
             assertThat(answer.status()).as("bit " + bit).isNotEqualTo(ErrorCode.INTERNAL);
         }
-        for (int kind : new int[] {0, 10, -1, Integer.MAX_VALUE}) {
+        for (int kind : new int[] {0, 11, -1, Integer.MAX_VALUE}) {
             int slotIndex = client.backend().claim();
             client.backend().submit(slotIndex, kind, key, whole, TestingClient.TIMEOUT);
             client.backend().awaitDone(slotIndex, TestingClient.TIMEOUT);
@@ -538,7 +538,7 @@ class GatewayTest {
         ask(RequestKind.PREDICT, binaryReference, binary, binary.testRows());
         String text = metrics();
         assertThat(text)
-                .contains("millrace_request_total{code=\"ok\",kind=\"predict\"}")
+                .contains("millrace_request_total{code=\"ok\",kind=\"predict\",model=\"testing/11\"}")
                 .contains("millrace_rows_total", "millrace_executions_total", "millrace_queue_seconds_bucket")
                 .contains("millrace_transform_seconds_count", "millrace_score_seconds_sum")
                 .contains("millrace_total_seconds_bucket", "millrace_pending_rows", "millrace_models_resident")

@@ -213,9 +213,14 @@ public final class SlotTable {
         return Long.reverseBytes(MEMORY.readLong(lines[slotIndex] + SlotLayout.TRACE_ID_OFFSET + 8));
     }
 
-    /** Big-endian span id of the backend's call. */
+    /** Big-endian span id of the caller; 0 when it has none. */
     public long spanId(int slotIndex) {
         return Long.reverseBytes(MEMORY.readLong(lines[slotIndex] + SlotLayout.SPAN_ID_OFFSET));
+    }
+
+    /** Whether the caller records its part of the trace. */
+    public boolean isTraceSampled(int slotIndex) {
+        return (MEMORY.readInt(lines[slotIndex] + SlotLayout.TRACE_FLAGS_OFFSET) & SlotLayout.TRACE_SAMPLED) != 0;
     }
 
     /** Nanoseconds of CLOCK_MONOTONIC. */

@@ -45,6 +45,9 @@ public final class TestingBackend implements AutoCloseable {
     private final int pid;
     private final long startTicks;
     private int lastSlot;
+    private long traceIdLow;
+    private long callerSpanId;
+    private boolean callerSampled;
 
     private TestingBackend(Path directory, int pid) throws IOException {
         this.pid = pid;
@@ -139,6 +142,18 @@ public final class TestingBackend implements AutoCloseable {
         lines.putLong(line(slotIndex) + SlotLayout.OWNER_START_OFFSET, startTicks);
     }
 
+    /**
+     * From now on requests are part of a caller's trace.
+     *
+     * @param newTraceIdLow second half of the trace id, big-endian; the first is 0123456789abcdef
+     * @param spanId of the caller, big-endian
+     */
+    public void trace(long newTraceIdLow, long spanId, boolean sampled) {
+        traceIdLow = newTraceIdLow;
+        callerSpanId = spanId;
+        callerSampled = sampled;
+    }
+
     /** FREE to CLAIMED by linear probe; -1 when every slot is in use. */
     public int claim() {
         for (int probe = 0; probe < SlotLayout.SLOT_COUNT; probe++) {
@@ -191,8 +206,9 @@ public final class TestingBackend implements AutoCloseable {
         lines.putInt(line + SlotLayout.REQUEST_LENGTH_OFFSET, requestLength);
         lines.putInt(line + SlotLayout.CONNECTION_ID_OFFSET, connectionId);
         lines.putLong(line + SlotLayout.TRACE_ID_OFFSET, Long.reverseBytes(0x0123456789abcdefL));
-        lines.putLong(line + SlotLayout.TRACE_ID_OFFSET + 8, Long.reverseBytes(now));
-        lines.putLong(line + SlotLayout.SPAN_ID_OFFSET, now);
+        lines.putLong(line + SlotLayout.TRACE_ID_OFFSET + 8, Long.reverseBytes(traceIdLow == 0 ? now : traceIdLow));
+        lines.putLong(line + SlotLayout.SPAN_ID_OFFSET, Long.reverseBytes(callerSpanId));
+        lines.putInt(line + SlotLayout.TRACE_FLAGS_OFFSET, callerSampled ? SlotLayout.TRACE_SAMPLED : 0);
         lines.putLong(line + SlotLayout.SUBMITTED_OFFSET, now);
         lines.putLong(line + SlotLayout.OWNER_START_OFFSET, startTicks);
         long word = stateWord(slotIndex);

@@ -80,7 +80,7 @@ public class FairnessBenchmark {
                 return resident.size();
             }
         };
-        pipeline = new Pipeline(new PipelineConfig(2, 1, 250_000), models, Importer.NONE, Observer.NONE, () -> "", System::nanoTime);
+        pipeline = new Pipeline(new PipelineConfig(2, 1, 250_000), models, Importer.NONE, Observer.NONE, kind -> "", null, System::nanoTime);
         for (int index = 0; index < slowCallers; index++) {
             Thread caller = new Thread(this::askSlowly, "slow-" + index);
             callers.add(caller);

@@ -20,7 +20,7 @@ final class AnswerWriter {
             case CLASS -> ValueKind.TEXT;
             case FULL -> ValueKind.FULL;
             case PREPROCESS -> ValueKind.VECTOR32;
-            case LOAD, STATUS, IMPORT -> ValueKind.TEXT;
+            case LOAD, STATUS, IMPORT, METRICS -> ValueKind.TEXT;
             case ECHO -> ValueKind.BYTES;
         };
     }

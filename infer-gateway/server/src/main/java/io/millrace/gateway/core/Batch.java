@@ -24,6 +24,7 @@ final class Batch {
     private Request[] requests = new Request[64];
     private int requestCount;
     private int rowCount;
+    private final BatchTimes times = new BatchTimes();
 
     /** What the run queue expected of it when it was taken. */
     long expectedNanos;
@@ -58,11 +59,17 @@ final class Batch {
         return rowCount;
     }
 
+    /** What it took so far. */
+    BatchTimes times() {
+        return times;
+    }
+
     void add(Request request) {
         if (requestCount == requests.length) {
             requests = Arrays.copyOf(requests, 2 * requestCount);
         }
         requests[requestCount++] = request;
+        request.times = times;
         rowCount += request.rowCount();
     }
 

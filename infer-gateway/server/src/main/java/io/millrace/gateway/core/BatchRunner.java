@@ -44,6 +44,7 @@ final class BatchRunner {
         settlement.pend(-batch.rowCount());
         try {
             long start = clock.getAsLong();
+            batch.times().begin(start, batch.rowCount());
             dropLate(batch, start);
             if (batch.requestCount() == 1 && batch.rowCount() > blockRows) {
                 runBlocks(batch, model, blockRows);
@@ -219,6 +220,7 @@ final class BatchRunner {
             scoreSingly(batch, scorer);
         }
         long scored = clock.getAsLong();
+        batch.times().scored(transformed - start, scored - transformed);
         observer.executed(batch.positionCount(), transformed - start, scored - transformed);
         model.cost().record(batch.positionCount(), scored - start);
     }

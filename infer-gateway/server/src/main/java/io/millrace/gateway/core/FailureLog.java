@@ -3,7 +3,6 @@ package io.millrace.gateway.core;
 import io.millrace.contract.ErrorCode;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,15 +13,9 @@ import org.slf4j.LoggerFactory;
  */
 final class FailureLog {
     private static final Logger log = LoggerFactory.getLogger(FailureLog.class);
-    private static final int LINES_PER_SECOND = 5;
 
     private final LongSupplier clock;
-    private final Map<ErrorCode, Window> windows = new EnumMap<>(ErrorCode.class);
-
-    private static final class Window {
-        private long startNanos;
-        private int count;
-    }
+    private final Map<ErrorCode, LogBudget> budgets = new EnumMap<>(ErrorCode.class);
 
     FailureLog(LongSupplier clock) {
         this.clock = clock;
@@ -46,17 +39,8 @@ final class FailureLog {
         }
     }
 
-    /** How many lines were swallowed before this one; negative when it is swallowed too. */
+    /** As {@link LogBudget#admit}. */
     synchronized int admit(ErrorCode code) {
-        Window window = windows.computeIfAbsent(code, unseen -> new Window());
-        long now = clock.getAsLong();
-        int suppressed = 0;
-        if (window.count == 0 || now - window.startNanos > TimeUnit.SECONDS.toNanos(1)) {
-            suppressed = Math.max(0, window.count - LINES_PER_SECOND);
-            window.startNanos = now;
-            window.count = 0;
-        }
-        window.count++;
-        return window.count <= LINES_PER_SECOND ? suppressed : -1;
+        return budgets.computeIfAbsent(code, unseen -> new LogBudget(clock)).admit();
     }
 }

@@ -9,7 +9,7 @@ public interface Observer {
     /** Observes nothing. */
     Observer NONE = new Observer() {
         @Override
-        public void answered(RequestKind kind, ErrorCode code, long totalNanos) {}
+        public void answered(String model, RequestKind kind, ErrorCode code, long totalNanos) {}
 
         @Override
         public void rejected(String reason) {}
@@ -25,10 +25,17 @@ public interface Observer {
 
         @Override
         public void renewed() {}
+
+        @Override
+        public void slow() {}
     };
 
-    /** A request ended; one call each, rejected ones included. */
-    void answered(RequestKind kind, ErrorCode code, long totalNanos);
+    /**
+     * A request ended; one call each, rejected ones included.
+     *
+     * @param model name of the one it was bound to; empty when it came to none
+     */
+    void answered(String model, RequestKind kind, ErrorCode code, long totalNanos);
 
     /** A request was refused before anything was done for it; the reason is a limit's name, or {@link #reason}. */
     void rejected(String reason);
@@ -49,4 +56,7 @@ public interface Observer {
 
     /** A scorer failed on a batch and was loaded again. */
     void renewed();
+
+    /** A prediction took longer than it should. */
+    void slow();
 }

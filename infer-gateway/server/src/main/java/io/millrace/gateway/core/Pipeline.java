@@ -15,8 +15,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,7 +46,8 @@ public final class Pipeline implements AutoCloseable {
     private final Importer importer;
     private final Observer observer;
     private final LongSupplier clock;
-    private final Supplier<String> status;
+    private final Function<RequestKind, String> reports;
+    private final ReportThread reporter = new ReportThread();
     private final Admission admission;
     private final RunQueue runQueue;
     private final Settlement settlement;
@@ -57,7 +58,8 @@ public final class Pipeline implements AutoCloseable {
     /**
      * Starts the workers.
      *
-     * @param status text of the answer to {@link RequestKind#STATUS}
+     * @param reports text of the answer to {@link RequestKind#STATUS}, at once, or to {@link RequestKind#METRICS}
+     * @param journal told of every request that ends; null when nobody reads it
      * @param clock nanoseconds of the deadlines' clock
      */
     public Pipeline(
@@ -65,17 +67,18 @@ public final class Pipeline implements AutoCloseable {
             Models models,
             Importer importer,
             Observer observer,
-            Supplier<String> status,
+            Function<RequestKind, String> reports,
+            @Nullable Journal journal,
             LongSupplier clock) {
         this.config = config;
         this.models = models;
         this.importer = importer;
         this.observer = observer;
-        this.status = status;
+        this.reports = reports;
         this.clock = clock;
         this.admission = new Admission(config.limits(), clock.getAsLong());
         this.runQueue = new RunQueue(config, clock);
-        this.settlement = new Settlement(observer, clock, this::wakeWaiting);
+        this.settlement = new Settlement(observer, clock, this::wakeWaiting, journal);
         this.waitingRoom = new WaitingRoom(config.waitingRowsMax(), settlement, observer, clock, failure::complete);
         for (int index = 0; index < config.workerCount(); index++) {
             Thread worker = new Thread(this::work, "worker-" + index);
@@ -188,7 +191,8 @@ public final class Pipeline implements AutoCloseable {
         try {
             return switch (request.kind()) {
                 case ECHO -> echo(request);
-                case STATUS -> answerText(request, status.get());
+                case STATUS -> answerText(request, reports.apply(RequestKind.STATUS));
+                case METRICS -> report(request);
                 case LOAD -> load(request);
                 case IMPORT -> importModel(request);
                 case PREDICT, PROBA, CLASS, PREPROCESS, FULL -> resolve(request);
@@ -210,6 +214,17 @@ public final class Pipeline implements AutoCloseable {
         request.completion().begin(AnswerWriter.valueKind(request.kind()), 1, 0, 0);
         request.completion().text(text.getBytes(StandardCharsets.UTF_8));
         settlement.complete(request);
+        return null;
+    }
+
+    private @Nullable ModelQueue report(Request request) {
+        reporter.execute(() -> {
+            try {
+                answerText(request, reports.apply(request.kind()));
+            } catch (RuntimeException | Error e) {
+                settlement.fail(request, e);
+            }
+        });
         return null;
     }
 
@@ -462,6 +477,7 @@ public final class Pipeline implements AutoCloseable {
     public void close() {
         admission.drain();
         waitingRoom.close();
+        reporter.close();
         runQueue.close();
         for (Thread worker : workers) {
             try {

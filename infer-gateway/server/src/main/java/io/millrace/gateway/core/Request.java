@@ -4,7 +4,6 @@ import io.millrace.contract.RowReader;
 import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.layout.RequestKind;
 import java.nio.ByteBuffer;
-import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -25,6 +24,8 @@ public abstract class Request {
     private int rowCount;
     private long traceIdHigh;
     private long traceIdLow;
+    private long callerSpanId;
+    private boolean callerSampled;
     private boolean bulk;
     private long tenantKey;
     private long limits;
@@ -46,6 +47,10 @@ public abstract class Request {
     /** First of its rows in the batch that holds it. */
     int firstRow;
 
+    /** Of the batch that holds it. */
+    @Nullable
+    BatchTimes times;
+
     /**
      * Begins the next use of the object.
      *
@@ -62,6 +67,7 @@ public abstract class Request {
         this.rowCount = rowCount;
         this.model = null;
         this.transform = null;
+        this.times = null;
         this.bulk = false;
         this.tenantKey = 0;
         this.limits = 0;
@@ -80,10 +86,12 @@ public abstract class Request {
         this.limits = limits;
     }
 
-    /** The caller's trace, for logs; big-endian halves of the W3C trace id. */
-    protected final void trace(long traceIdHigh, long traceIdLow) {
+    /** The trace it is part of; the parts of a {@link TraceParent}, which most requests never need as an object. */
+    protected final void trace(long traceIdHigh, long traceIdLow, long spanId, boolean sampled) {
         this.traceIdHigh = traceIdHigh;
         this.traceIdLow = traceIdLow;
+        this.callerSpanId = spanId;
+        this.callerSampled = sampled;
     }
 
     public final RequestKind kind() {
@@ -118,9 +126,23 @@ public abstract class Request {
         return limits;
     }
 
+    /** As above. */
+    protected final void trace(TraceParent trace) {
+        trace(trace.high(), trace.low(), trace.spanId(), trace.sampled());
+    }
+
+    final TraceParent traceParent() {
+        return new TraceParent(traceIdHigh, traceIdLow, callerSpanId, callerSampled);
+    }
+
     /** 32 hexadecimal digits. */
     public final String traceId() {
-        return HexFormat.of().toHexDigits(traceIdHigh) + HexFormat.of().toHexDigits(traceIdLow);
+        return traceParent().traceId();
+    }
+
+    /** Name of the model that answers it; empty when it is bound to none. */
+    final String modelName() {
+        return model == null ? "" : model.name();
     }
 
     /** Whether the caller still waits; any thread may ask. */

@@ -4,6 +4,7 @@ import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +23,7 @@ final class Settlement {
     private final LongSupplier clock;
     private final FailureLog failures;
     private final Runnable givenBack;
+    private final @Nullable Journal journal;
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicInteger pendingRows = new AtomicInteger();
 
@@ -29,9 +31,11 @@ final class Settlement {
      * Settles for one pipeline.
      *
      * @param givenBack told when a request ends for which others wait
+     * @param journal told of every request; null when nobody reads it
      */
-    Settlement(Observer observer, LongSupplier clock, Runnable givenBack) {
+    Settlement(Observer observer, LongSupplier clock, Runnable givenBack, @Nullable Journal journal) {
         this.observer = observer;
+        this.journal = journal;
         this.clock = clock;
         this.givenBack = givenBack;
         this.failures = new FailureLog(clock);
@@ -101,7 +105,11 @@ final class Settlement {
     }
 
     private void close(Request request, ErrorCode code) {
-        quietly(() -> observer.answered(request.kind(), code, clock.getAsLong() - request.acceptedNanos()));
+        long now = clock.getAsLong();
+        quietly(() -> observer.answered(request.modelName(), request.kind(), code, now - request.acceptedNanos()));
+        if (journal != null) {
+            quietly(() -> journal.ended(request, code, now));
+        }
         ServedModel model = request.model;
         if (model != null) {
             request.model = null;

@@ -3,6 +3,7 @@ package io.millrace.gateway.http;
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.JsonText;
+import io.millrace.gateway.core.TraceParent;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;

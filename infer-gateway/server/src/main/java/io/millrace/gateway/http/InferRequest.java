@@ -47,7 +47,7 @@ final class InferRequest extends Request implements Completion {
         this.ticket = ticket;
         this.writers = writers;
         this.answer = new InferAnswer(body, model.reference(), ticket);
-        trace(exchange.trace().high(), exchange.trace().low());
+        trace(exchange.trace());
         open(
                 kind(body.outputs()),
                 model.reference().modelKey(),

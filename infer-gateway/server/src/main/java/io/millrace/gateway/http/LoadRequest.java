@@ -34,7 +34,7 @@ final class LoadRequest extends Request implements Completion {
         this.model = model;
         this.ticket = ticket;
         this.loaded = loaded;
-        trace(exchange.trace().high(), exchange.trace().low());
+        trace(exchange.trace());
         open(RequestKind.LOAD, model.modelKey(), deadlineNanos, acceptedNanos, 0);
     }
 

@@ -70,7 +70,11 @@ final class SlotRequest extends Request implements Completion {
         runningWord = word;
         connectionId = slots.connectionId(slotIndex);
         slots.recordTaken(slotIndex, nowNanos);
-        trace(slots.traceIdHigh(slotIndex), slots.traceIdLow(slotIndex));
+        trace(
+                slots.traceIdHigh(slotIndex),
+                slots.traceIdLow(slotIndex),
+                slots.spanId(slotIndex),
+                slots.isTraceSampled(slotIndex));
         rowsBegun = false;
         int length = slots.requestLength(slotIndex);
         if (length < 0 || length > PayloadLayout.LENGTH_LIMIT) {

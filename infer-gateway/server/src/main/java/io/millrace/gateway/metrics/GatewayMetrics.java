@@ -1,11 +1,10 @@
 package io.millrace.gateway.metrics;
 
-import static java.util.Objects.requireNonNull;
-
 import io.millrace.contract.ErrorCode;
 import io.millrace.contract.layout.RequestKind;
 import io.millrace.gateway.core.Observer;
 import io.millrace.gateway.model.LoadObserver;
+import io.millrace.gateway.trace.SpanObserver;
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.metrics.Counter;
@@ -16,20 +15,13 @@ import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.util.EnumMap;
 import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * All metrics of the gateway, and the endpoint that serves them. Threads: any.
- *
- * <p>A label combination is looked up once and kept, since several metrics change with every request.
- */
-public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseable {
+/** All metrics of the gateway, and the endpoint that serves them. Threads: any. */
+public final class GatewayMetrics implements Observer, LoadObserver, SpanObserver, AutoCloseable {
     private static final double NANOS_PER_SECOND = 1e9;
 
     /** From a microsecond to ten seconds; the native histogram has finer ones of its own. */
@@ -38,11 +30,12 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
         0.5, 1, 2.5, 5, 10
     };
 
+    private static final String[] SPAN_RESULTS = {"exported", "failed", "dropped"};
+
     private static final double[] ROWS = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384};
 
     private final PrometheusRegistry registry = new PrometheusRegistry();
-    private final Counter requests;
-    private final Map<RequestKind, Map<ErrorCode, CounterDataPoint>> requestPoints = new EnumMap<>(RequestKind.class);
+    private final RequestCounters requests;
     private final CounterDataPoint rows;
     private final CounterDataPoint executions;
     private final Counter rejects;
@@ -52,6 +45,8 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
     private final DistributionDataPoint batchRows;
     private final DistributionDataPoint waitSeconds;
     private final CounterDataPoint renewals;
+    private final CounterDataPoint slow;
+    private final Counter spans;
     private final DistributionDataPoint queueSeconds;
     private final DistributionDataPoint transformSeconds;
     private final DistributionDataPoint scoreSeconds;
@@ -61,10 +56,12 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
 
     /** Registers everything the pipeline and the model cache report. */
     public GatewayMetrics() {
-        requests = counter("millrace_request_total", "Requests that ended, by kind and result.", "kind", "code");
-        for (RequestKind kind : RequestKind.values()) {
-            requestPoints.put(kind, new ConcurrentHashMap<>());
-        }
+        requests = new RequestCounters(counter(
+                "millrace_request_total",
+                "Requests that ended, by model in memory (project/id; empty for no model), kind and result.",
+                "model",
+                "kind",
+                "code"));
         rows = counter("millrace_rows_total", "Rows that were scored.").labelValues();
         executions = counter(
                         "millrace_executions_total", "Batches that were scored; rows per execution is the mean batch.")
@@ -85,16 +82,47 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
                 histogram("millrace_wait_seconds", "Time that a request waited for a limit or for room in a queue.");
         renewals = counter("millrace_scorer_renewals_total", "Scorers loaded again because a batch of theirs failed.")
                 .labelValues();
+        slow = counter("millrace_slow_requests_total", "Predictions that took slow-request-millis or longer.")
+                .labelValues();
+        spans = counter(
+                "millrace_spans_total",
+                "Spans by what became of them: exported, failed (the collector did not take them), dropped (too many"
+                        + " waited for it).",
+                "result");
         queueSeconds = histogram("millrace_queue_seconds", "From submission to the beginning of the batch.");
         transformSeconds = histogram("millrace_transform_seconds", "Decoding and preprocessing of a batch.");
         scoreSeconds = histogram("millrace_score_seconds", "Scoring of a batch.");
         totalSeconds = histogram("millrace_total_seconds", "From submission to the answer.");
         loadSeconds = histogram("millrace_model_load_seconds", "Fetching, verifying, loading and warming a model.");
+        GaugeWithCallback.builder()
+                .name("millrace_memory_bytes")
+                .help(
+                        "Resident memory of the process: anonymous (heap, models, native), file (mapped), shared (region).")
+                .labelNames("part")
+                .callback(callback -> ProcessMemory.bytes().forEach((part, bytes) -> callback.call(bytes, part)))
+                .register(registry);
         JvmMetrics.builder().register(registry);
+        beginAtZero();
+    }
+
+    /** Counters of what may never happen are there all the same, so that their rates are zero and not unknown. */
+    private void beginAtZero() {
+        rejects.initLabelValues(Observer.reason(ErrorCode.QUEUE_FULL));
+        rejects.initLabelValues(Observer.reason(ErrorCode.DEADLINE_EXCEEDED));
+        waits.initLabelValues(Observer.reason(ErrorCode.QUEUE_FULL));
+        loads.initLabelValues(label(ErrorCode.OK));
+        for (String result : SPAN_RESULTS) {
+            spans.initLabelValues(result);
+        }
     }
 
     private Counter counter(String name, String help, String... labels) {
-        return Counter.builder().name(name).help(help).labelNames(labels).register(registry);
+        return Counter.builder()
+                .name(name)
+                .help(help)
+                .labelNames(labels)
+                .withoutExemplars()
+                .register(registry);
     }
 
     private DistributionDataPoint histogram(String name, String help) {
@@ -106,6 +134,7 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
                 .name(name)
                 .help(help)
                 .classicUpperBounds(upperBounds)
+                .withoutExemplars()
                 .register(registry)
                 .labelValues();
     }
@@ -139,11 +168,14 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
         return server.getPort();
     }
 
+    /** What {@code ml.metrics()} answers: a JSON list of samples. */
+    public String report() {
+        return MetricsReport.json(registry.scrape());
+    }
+
     @Override
-    public void answered(RequestKind kind, ErrorCode code, long totalNanos) {
-        requireNonNull(requestPoints.get(kind))
-                .computeIfAbsent(code, unseen -> requests.labelValues(label(kind), label(unseen)))
-                .inc();
+    public void answered(String model, RequestKind kind, ErrorCode code, long totalNanos) {
+        requests.count(model, kind, code);
         totalSeconds.observe(totalNanos / NANOS_PER_SECOND);
     }
 
@@ -178,17 +210,43 @@ public final class GatewayMetrics implements Observer, LoadObserver, AutoCloseab
     }
 
     @Override
+    public void slow() {
+        slow.inc();
+    }
+
+    @Override
+    public void exported(int spanCount) {
+        spans.labelValues("exported").inc(spanCount);
+    }
+
+    @Override
+    public void failed(int spanCount) {
+        spans.labelValues("failed").inc(spanCount);
+    }
+
+    @Override
+    public void dropped(int spanCount) {
+        spans.labelValues("dropped").inc(spanCount);
+    }
+
+    @Override
+    public void resident(String model) {
+        requests.resident(model);
+    }
+
+    @Override
     public void loaded(ErrorCode code, long durationNanos) {
         loads.labelValues(label(code)).inc();
         loadSeconds.observe(durationNanos / NANOS_PER_SECOND);
     }
 
     @Override
-    public void evicted() {
+    public void evicted(String model) {
+        requests.evicted(model);
         evictions.inc();
     }
 
-    private static String label(Enum<?> value) {
+    static String label(Enum<?> value) {
         return value.name().toLowerCase(Locale.ROOT);
     }
 

@@ -10,12 +10,18 @@ public interface LoadObserver {
         public void loaded(ErrorCode code, long durationNanos) {}
 
         @Override
-        public void evicted() {}
+        public void resident(String model) {}
+
+        @Override
+        public void evicted(String model) {}
     };
 
     /** A load ended. */
     void loaded(ErrorCode code, long durationNanos);
 
-    /** A model left the cache to make room. */
-    void evicted();
+    /** A model comes into memory; it answers nothing before. */
+    void resident(String model);
+
+    /** A model left memory; requests that it has are still answered. */
+    void evicted(String model);
 }

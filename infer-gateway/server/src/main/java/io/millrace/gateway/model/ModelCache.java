@@ -137,7 +137,7 @@ public final class ModelCache implements Models, AutoCloseable {
                     Long.toHexString(model.key()),
                     model.bytes(),
                     cause);
-            observer.evicted();
+            observer.evicted(model.name());
             // Those that are in memory at the end are wanted at the next start.
             if (!closing && recorded.remove(model.key()) != null) {
                 residents.remove(model.key());
@@ -326,6 +326,7 @@ public final class ModelCache implements Models, AutoCloseable {
             }
             // Its waiters still need it, whatever the cache does.
             model.acquire();
+            observer.resident(model.name());
             resident.put(model.key(), model);
         }
     }

@@ -52,7 +52,8 @@ class PipelineFairnessTest {
                 models,
                 Importer.NONE,
                 Observer.NONE,
-                () -> "fine",
+                kind -> "fine",
+                null,
                 clock::get);
         return pipeline;
     }

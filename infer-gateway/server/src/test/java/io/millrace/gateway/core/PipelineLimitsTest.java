@@ -31,7 +31,7 @@ class PipelineLimitsTest {
 
     private final Observer observer = new Observer() {
         @Override
-        public void answered(RequestKind kind, ErrorCode code, long totalNanos) {}
+        public void answered(String model, RequestKind kind, ErrorCode code, long totalNanos) {}
 
         @Override
         public void rejected(String reason) {
@@ -51,6 +51,9 @@ class PipelineLimitsTest {
 
         @Override
         public void renewed() {}
+
+        @Override
+        public void slow() {}
     };
 
     private static final class OneModel implements Models {
@@ -82,7 +85,8 @@ class PipelineLimitsTest {
                 new OneModel(served),
                 Importer.NONE,
                 observer,
-                () -> "fine",
+                kind -> "fine",
+                null,
                 clock::get);
         return pipeline;
     }

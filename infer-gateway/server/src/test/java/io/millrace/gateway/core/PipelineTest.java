@@ -34,7 +34,7 @@ class PipelineTest {
     private final AtomicInteger renewals = new AtomicInteger();
     private final Observer observer = new Observer() {
         @Override
-        public void answered(RequestKind kind, ErrorCode code, long totalNanos) {}
+        public void answered(String model, RequestKind kind, ErrorCode code, long totalNanos) {}
 
         @Override
         public void rejected(String reason) {}
@@ -52,6 +52,9 @@ class PipelineTest {
         public void renewed() {
             renewals.incrementAndGet();
         }
+
+        @Override
+        public void slow() {}
     };
     private @Nullable Pipeline pipeline;
 
@@ -90,7 +93,8 @@ class PipelineTest {
                 models,
                 this::importing,
                 observer,
-                () -> "fine",
+                kind -> "fine",
+                null,
                 clock::get);
         return pipeline;
     }
@@ -266,7 +270,7 @@ class PipelineTest {
     void aWorkersOwnErrorIsThePipelinesFailure() throws Exception {
         model(100);
         Pipeline target = new Pipeline(
-                new PipelineConfig(1, 10, 0), models, this::importing, Observer.NONE, () -> "fine", clock::get);
+                new PipelineConfig(1, 10, 0), models, this::importing, Observer.NONE, kind -> "fine", null, clock::get);
         AssertionError error = new AssertionError("width");
         scorer.breakWidth(error);
         target.submit(predict(1));
@@ -452,7 +456,7 @@ class PipelineTest {
     void whatGoesWrongWhileSettlingNeitherRepeatsNorLosesTheEnd() throws InterruptedException {
         Observer broken = new Observer() {
             @Override
-            public void answered(RequestKind kind, ErrorCode code, long totalNanos) {
+            public void answered(String model, RequestKind kind, ErrorCode code, long totalNanos) {
                 throw new IllegalStateException("observer");
             }
 
@@ -470,9 +474,12 @@ class PipelineTest {
 
             @Override
             public void renewed() {}
+
+            @Override
+            public void slow() {}
         };
-        pipeline =
-                new Pipeline(new PipelineConfig(1, 10, 0), models, this::importing, broken, () -> "fine", clock::get);
+        pipeline = new Pipeline(
+                new PipelineConfig(1, 10, 0), models, this::importing, broken, kind -> "fine", null, clock::get);
         model(10);
         TestingRequest request = predict(1);
         pipeline.submit(request);

@@ -45,7 +45,13 @@ public final class TestingRequest extends Request implements Completion {
             rows.add(TestingRow.of(value));
         }
         open(kind, modelKey, deadlineNanos, nowNanos, values.length);
-        trace(1, 2);
+        trace(1, 2, 0, false);
+    }
+
+    /** Asked by a caller with a span. */
+    TestingRequest of(TraceParent caller) {
+        trace(caller);
+        return this;
     }
 
     TestingRequest withoutSchema() {

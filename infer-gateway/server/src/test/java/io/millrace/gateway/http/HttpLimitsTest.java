@@ -195,6 +195,8 @@ class HttpLimitsTest {
             // 8,192 bytes of body, 32,000 of values, 64 for the column and 32,000 for the answer, before it is written.
             assertThat(http.infer("echo", wide).at("error"))
                     .isEqualTo("request and answer must fit the memory for requests: bytes=72256, limitBytes=65536");
+            // It gives its memory back after its answer.
+            await().atMost(TestingHttp.TIMEOUT).until(() -> http.connector().requestBytes() == 0);
             CountDownLatch entered = new CountDownLatch(1);
             CountDownLatch gate = scorer.hold(entered);
             String half = "{\"inputs\":[{\"name\":\"x\",\"shape\":[2000],\"datatype\":\"FP64\",\"data\":[0"

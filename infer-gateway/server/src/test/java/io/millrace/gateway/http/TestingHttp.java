@@ -5,6 +5,7 @@ import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.envelope.RequestLimits;
 import io.millrace.engine.TestingModels.TestingPackage;
 import io.millrace.gateway.core.Importer;
+import io.millrace.gateway.core.Journal;
 import io.millrace.gateway.core.Observer;
 import io.millrace.gateway.core.Pipeline;
 import io.millrace.gateway.core.PipelineConfig;
@@ -55,13 +56,23 @@ final class TestingHttp implements AutoCloseable {
     private int packageCount;
 
     TestingHttp(Map<String, String> configuration) throws IOException {
+        this(configuration, null);
+    }
+
+    TestingHttp(Map<String, String> configuration, @Nullable Journal journal) throws IOException {
         Path root = directory.path().resolve("store");
         Files.createDirectories(root);
         store = new ModelStore(new StoreConfig("fs", Map.of("root", root.toString())));
         packages = new PackageLoader(store, directory.path().resolve("cache"), 1 << 26, 65_536);
         models = new ModelCache(this::load, 1 << 26, LoadObserver.NONE, Residents.NONE);
         pipeline = new Pipeline(
-                new PipelineConfig(2, 512, 250_000), models, Importer.NONE, Observer.NONE, () -> "", System::nanoTime);
+                new PipelineConfig(2, 512, 250_000),
+                models,
+                Importer.NONE,
+                Observer.NONE,
+                kind -> "",
+                journal,
+                System::nanoTime);
         Map<String, String> values = new HashMap<>(Map.of("http-port", "0", "http-refresh-millis", "50"));
         values.putAll(configuration);
         HttpConfig config = HttpConfig.from(ConfigFile.of(Path.of("/conf/gateway.properties"), values))

@@ -12,6 +12,7 @@ import io.millrace.gateway.core.TestingScorer;
 import io.millrace.gateway.core.TestingServedModels;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -164,6 +165,31 @@ class ModelCacheTest {
         }
         slow.close();
         assertThat(asked).allMatch(CompletableFuture::isCompletedExceptionally);
+    }
+
+    @Test
+    void theObserverHearsOfEachModelThatComesAndLeaves() throws Exception {
+        List<String> heard = Collections.synchronizedList(new ArrayList<>());
+        LoadObserver observer = new LoadObserver() {
+            @Override
+            public void loaded(ErrorCode code, long durationNanos) {}
+
+            @Override
+            public void resident(String model) {
+                heard.add("resident " + model);
+            }
+
+            @Override
+            public void evicted(String model) {
+                heard.add("evicted " + model);
+            }
+        };
+        ModelCache observed = new ModelCache(this::load, 5 * MIB, observer, Residents.NONE);
+        for (long key = 1; key <= 2; key++) {
+            ask(observed, key).get(30, TimeUnit.SECONDS).release();
+        }
+        observed.close();
+        assertThat(heard).containsExactly("resident model-1", "evicted model-1", "resident model-2", "evicted model-2");
     }
 
     @Test

@@ -53,6 +53,7 @@ public final class LayoutHeader {
         define("SLOT_RESPONSE_LENGTH_OFFSET", SlotLayout.RESPONSE_LENGTH_OFFSET);
         define("SLOT_STATUS_OFFSET", SlotLayout.STATUS_OFFSET);
         define("SLOT_OWNER_START_OFFSET", SlotLayout.OWNER_START_OFFSET);
+        define("SLOT_TRACE_FLAGS_OFFSET", SlotLayout.TRACE_FLAGS_OFFSET);
 
         section("State word: generation:32, owner pid:24, state:8, from the highest bit");
         for (SlotState state : SlotState.values()) {

@@ -22,9 +22,11 @@ public enum RequestKind {
     /** The same bytes back: the bridge alone, for tests and benchmarks. */
     ECHO(8),
     /** Take a model file from elsewhere into the store: the rows area holds an import request. */
-    IMPORT(9);
+    IMPORT(9),
+    /** Every metric of the gateway. */
+    METRICS(10);
 
-    private static final RequestKind[] BY_CODE = new RequestKind[10];
+    private static final RequestKind[] BY_CODE = new RequestKind[11];
 
     static {
         for (RequestKind kind : values()) {

@@ -16,10 +16,10 @@ package io.millrace.contract.layout;
  *  +-----------------+-----------------+-----------------+-----------------+
  *  | span id         | submitted ns    | taken ns        | done ns         |
  *  +-----------------+-----------------+-----------------+-----------------+
- *   96       100      104               112                                 128
- *  +--------+--------+-----------------+-----------------------------------+
- *  | resp l | status | owner start     | zero                              |
- *  +--------+--------+-----------------+-----------------------------------+
+ *   96       100      104               112      116                        128
+ *  +--------+--------+-----------------+--------+--------------------------+
+ *  | resp l | status | owner start     | trace f| zero                     |
+ *  +--------+--------+-----------------+--------+--------------------------+
  *
  *  state word:  63            32 31        8 7      0
  *              | generation     | owner pid | state  |
@@ -65,7 +65,7 @@ public final class SlotLayout {
     /** 16 bytes: W3C trace id. */
     public static final int TRACE_ID_OFFSET = 48;
 
-    /** 8 bytes: W3C span id. */
+    /** 8 bytes: W3C span id of the caller; zero when the backend made the trace id up and nobody has a span. */
     public static final int SPAN_ID_OFFSET = 64;
 
     /** i64: when the backend submitted. */
@@ -85,6 +85,12 @@ public final class SlotLayout {
 
     /** u64: start time of the owner in clock ticks since boot, against reuse of its pid. */
     public static final int OWNER_START_OFFSET = 104;
+
+    /** u32: W3C trace flags of the caller, of which {@link #TRACE_SAMPLED} is known; zero when there is none. */
+    public static final int TRACE_FLAGS_OFFSET = 112;
+
+    /** The caller records its part of the trace. */
+    public static final int TRACE_SAMPLED = 1;
 
     /** Bits of the owner's pid in the state word. */
     public static final int OWNER_PID_BITS = 24;

@@ -56,7 +56,7 @@ final class SlotLayoutTest {
                 .isInstanceOf(ContractException.class)
                 .hasMessage("slot state is unknown: state=6");
         assertThatThrownBy(() -> RequestKind.of(0)).hasMessage("request kind is unknown: kind=0");
-        assertThatThrownBy(() -> RequestKind.of(10)).hasMessage("request kind is unknown: kind=10");
+        assertThatThrownBy(() -> RequestKind.of(11)).hasMessage("request kind is unknown: kind=11");
         assertThatThrownBy(() -> ValueKind.of(-1)).hasMessage("value kind is unknown: kind=-1");
     }
 

@@ -1,0 +1,4 @@
+@NullMarked
+package io.millrace.gateway.metrics;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.millrace.gateway.trace;
+
+import org.jspecify.annotations.NullMarked;
