@@ -48,3 +48,8 @@ fails "but no longer than ml.timeout_ms" 53400 "SET ml.timeout_ms = 300; $(asked
 fails "and a cancel ends the wait" 57014 "SET statement_timeout = 300; $(asked 20)"
 eventually "which leaves nothing behind" 10 "SELECT in_flight = 0 FROM ml.worker_status()"
 unlimit
+
+sql "INSERT INTO ml.limits (project_id, merge_window_us) VALUES ($project, 2000)"
+equals "a merge window is no limit" "$(sql "$(asked 20)")" 20
+fails "and has its range" 22023 "UPDATE ml.limits SET merge_window_us = -1 WHERE project_id = $project"
+unlimit

@@ -274,16 +274,20 @@ read_limits(MillraceModel *model, StringInfo json)
 {
 	bool		waits = strcmp(column("on_limit"), "wait") == 0;
 	int64		tenant[] = {(int64) GetSystemIdentifier(), MyDatabaseId, number("project_id")};
-	int64		limits[] = {number("requests_per_second"), number("rows_per_second"), number("concurrent_requests"), waits};
+	bool		has_window = column("merge_window_us") != NULL;
+	int64		limits[] = {number("requests_per_second"), number("rows_per_second"), number("concurrent_requests"), waits, number("merge_window_us")};
 
 	model->tenant_key = numbers_hash(tenant, lengthof(tenant));
 	model->limits = 0;
-	if (limits[0] == 0 && limits[1] == 0 && limits[2] == 0)
+	if (limits[0] == 0 && limits[1] == 0 && limits[2] == 0 && !has_window)
 		return;
-	model->limits = numbers_hash(limits, lengthof(limits));
+	model->limits = numbers_hash(limits, has_window ? 5 : 4);
 	appendStringInfo(json, ",\"limits\":{\"requests-per-second\":" INT64_FORMAT ",\"rows-per-second\":" INT64_FORMAT
-					 ",\"concurrent-requests\":" INT64_FORMAT ",\"on-limit\":\"%s\"}",
+					 ",\"concurrent-requests\":" INT64_FORMAT ",\"on-limit\":\"%s\"",
 					 limits[0], limits[1], limits[2], waits ? "wait" : "reject");
+	if (has_window)
+		appendStringInfo(json, ",\"merge-window-micros\":" INT64_FORMAT, limits[4]);
+	appendStringInfoChar(json, '}');
 }
 
 /* Makes a model out of the row just read, in the given memory */

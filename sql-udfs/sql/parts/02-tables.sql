@@ -146,7 +146,8 @@ CREATE TABLE ml.limits (
 	requests_per_second bigint,
 	rows_per_second bigint,
 	concurrent_requests bigint,
-	on_limit text NOT NULL DEFAULT 'reject'
+	on_limit text NOT NULL DEFAULT 'reject',
+	merge_window_us bigint
 );
 
 -- What pg_dump carries. Snapshot requests are events for one replication stream: they stay behind.

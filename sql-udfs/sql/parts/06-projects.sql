@@ -220,6 +220,7 @@ COMMENT ON COLUMN ml.limits.requests_per_second IS 'as many at once after a seco
 COMMENT ON COLUMN ml.limits.rows_per_second IS 'the same for rows; a larger request passes alone and is paid off by those after it';
 COMMENT ON COLUMN ml.limits.concurrent_requests IS 'requests in the gateway at a time; NULL: no limit';
 COMMENT ON COLUMN ml.limits.on_limit IS 'what happens above a limit: reject (SQLSTATE 53400), or wait for its turn until ml.timeout_ms';
+COMMENT ON COLUMN ml.limits.merge_window_us IS 'no limit: how long a request may wait for others while a batch of its model runs, in microseconds; NULL: merge-window-micros of the gateway';
 
 CREATE FUNCTION ml._may_limit(caller ml.caller, wanted_id bigint) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
 	SET search_path = pg_catalog, ml, pg_temp
@@ -248,6 +249,8 @@ BEGIN
 	FOR item IN SELECT l.key, l.value FROM jsonb_each(jsonb_strip_nulls(to_jsonb(limits))) l ORDER BY l.key LOOP
 		IF item.key = 'on_limit' THEN
 			PERFORM ml._check_setting(format('on_limit of project "%s"', project.name), item.value, 'choice', NULL, NULL, NULL, ARRAY['reject', 'wait']);
+		ELSIF item.key = 'merge_window_us' THEN
+			PERFORM ml._check_setting(format('%s of project "%s"', item.key, project.name), item.value, 'integer', 0, false, 100000, NULL);
 		ELSIF item.key <> 'project_id' THEN
 			PERFORM ml._check_setting(format('%s of project "%s"', item.key, project.name), item.value, 'integer', 1, false, 10000000, NULL);
 		END IF;

@@ -10,17 +10,17 @@ $$;
 
 -- The limits of a project, one row; on_limit is never NULL. The C code takes NULL for no limit.
 CREATE FUNCTION ml._limits(wanted_id bigint)
-	RETURNS TABLE (project_id bigint, requests_per_second bigint, rows_per_second bigint, concurrent_requests bigint, on_limit text, version text)
+	RETURNS TABLE (project_id bigint, requests_per_second bigint, rows_per_second bigint, concurrent_requests bigint, on_limit text, merge_window_us bigint, version text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT wanted_id, l.requests_per_second, l.rows_per_second, l.concurrent_requests, coalesce(l.on_limit, 'reject'), coalesce(l.xmin::text, '-')
+	SELECT wanted_id, l.requests_per_second, l.rows_per_second, l.concurrent_requests, coalesce(l.on_limit, 'reject'), l.merge_window_us, coalesce(l.xmin::text, '-')
 	FROM (VALUES (1)) AS one_row LEFT JOIN ml.limits l ON l.project_id = wanted_id
 $$;
 
 -- The model that predicts for a project; token changes with whatever the answer depends on.
 CREATE FUNCTION ml._resolve_project(caller ml.caller, project_name text)
 	RETURNS TABLE (project text, on_error text, model_id bigint, uri text, sha256 text, bytes bigint, project_id bigint,
-		requests_per_second bigint, rows_per_second bigint, concurrent_requests bigint, on_limit text, token text)
+		requests_per_second bigint, rows_per_second bigint, concurrent_requests bigint, on_limit text, merge_window_us bigint, token text)
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
 AS $$
 #variable_conflict use_column
@@ -37,7 +37,7 @@ BEGIN
 	END IF;
 	RETURN QUERY
 	SELECT owning.name, ml._on_error(owning), m.model_id, m.uri, m.sha256, m.bytes, l.project_id,
-		l.requests_per_second, l.rows_per_second, l.concurrent_requests, l.on_limit, ml._project_token(project_name)
+		l.requests_per_second, l.rows_per_second, l.concurrent_requests, l.on_limit, l.merge_window_us, ml._project_token(project_name)
 	FROM ml.models m, ml._limits(owning.project_id) l WHERE m.model_id = deployed_id;
 END
 $$;
@@ -55,7 +55,7 @@ $$;
 -- A model by its id, deployed or not.
 CREATE FUNCTION ml._resolve_model(caller ml.caller, wanted_id bigint)
 	RETURNS TABLE (project text, on_error text, model_id bigint, uri text, sha256 text, bytes bigint, project_id bigint,
-		requests_per_second bigint, rows_per_second bigint, concurrent_requests bigint, on_limit text, token text)
+		requests_per_second bigint, rows_per_second bigint, concurrent_requests bigint, on_limit text, merge_window_us bigint, token text)
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ml, pg_temp
 AS $$
 #variable_conflict use_column
@@ -66,7 +66,7 @@ BEGIN
 	SELECT p.* INTO owning FROM ml.projects p WHERE p.project_id = chosen.project_id;
 	RETURN QUERY
 	SELECT owning.name, ml._on_error(owning), chosen.model_id, chosen.uri, chosen.sha256, chosen.bytes, l.project_id,
-		l.requests_per_second, l.rows_per_second, l.concurrent_requests, l.on_limit, ml._model_token(wanted_id)
+		l.requests_per_second, l.rows_per_second, l.concurrent_requests, l.on_limit, l.merge_window_us, ml._model_token(wanted_id)
 	FROM ml._limits(owning.project_id) l;
 END
 $$;

@@ -38,6 +38,7 @@ UPDATE ml.limits SET rows_per_second = 10000001;
 UPDATE ml.limits SET concurrent_requests = -1;
 UPDATE ml.limits SET on_limit = 'queue';
 UPDATE ml.limits SET on_limit = NULL;
+UPDATE ml.limits SET merge_window_us = 100001;
 INSERT INTO ml.limits (project_id) VALUES (-1);
 INSERT INTO ml.limits (project_id) VALUES (NULL);
 RESET ROLE;
@@ -89,6 +90,13 @@ SELECT gateway_limits();
 COMMIT;
 EXECUTE ask;
 SELECT gateway_limits();
+-- A merge window is no limit, and goes the same way
+UPDATE ml.limits SET merge_window_us = 0, on_limit = 'reject';
+EXECUTE ask;
+SELECT gateway_limits() = 4672095441862941765 AS none;
+UPDATE ml.limits SET requests_per_second = 100, concurrent_requests = 5, on_limit = 'wait', merge_window_us = 200;
+EXECUTE ask;
+SELECT gateway_limits() = -7637793039997868531 AS merging;
 SELECT gateway_stop();
 \! rm -r "$REGION"
 SELECT ml.drop_project('limited');

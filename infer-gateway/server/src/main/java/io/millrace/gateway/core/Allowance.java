@@ -63,6 +63,11 @@ record Allowance(
         scope.concurrent.decrementAndGet();
     }
 
+    /** How long a request may wait for others of its model, or what holds where the project does not say; nanoseconds. */
+    long mergeWindowNanos(long otherwise) {
+        return limits.hasMergeWindow() ? TimeUnit.MICROSECONDS.toNanos(limits.mergeWindowMicros()) : otherwise;
+    }
+
     private static long take(TokenBucket bucket, long count, long perSecond, long nowNanos) {
         return perSecond == 0 ? 0 : bucket.take(count, perSecond, nowNanos);
     }

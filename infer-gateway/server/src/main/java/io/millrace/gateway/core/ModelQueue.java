@@ -77,10 +77,18 @@ final class ModelQueue {
         return first == null ? 0 : Math.max(first.rowCount(), Math.min(waitingRows, rowsMax));
     }
 
-    /** When the first request came in; the pipeline's clock, any number when it is empty. */
-    synchronized long firstNanos() {
+    /**
+     * Until when the first request may be kept waiting for others; the pipeline's clock, any number when it is empty.
+     *
+     * @param windowNanos of requests whose project does not say
+     */
+    synchronized long windowEndNanos(long windowNanos) {
         Request first = waiting.peekFirst();
-        return first == null ? 0 : first.acceptedNanos();
+        if (first == null) {
+            return 0;
+        }
+        Allowance project = first.projectAllowance;
+        return first.acceptedNanos() + (project == null ? windowNanos : project.mergeWindowNanos(windowNanos));
     }
 
     int rowLimit() {

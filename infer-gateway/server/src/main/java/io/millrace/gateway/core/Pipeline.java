@@ -442,7 +442,8 @@ public final class Pipeline implements AutoCloseable {
         }
 
         private boolean fits(ModelQueue queue, int rows, long spentNanos) {
-            if (config.mergeWindowNanos() > 0 && queue.model().running().get() > 0) {
+            if (queue.model().running().get() > 0
+                    && queue.windowEndNanos(config.mergeWindowNanos()) - clock.getAsLong() > 0) {
                 return false;
             }
             long expectedNanos = queue.model().cost().expectedNanos(rows);

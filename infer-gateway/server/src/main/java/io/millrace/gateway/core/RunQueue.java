@@ -183,12 +183,10 @@ final class RunQueue {
         if (running > 0 && queue.nextNanos > LONG_NANOS && running >= workerCount - 1) {
             return false;
         }
-        if (running == 0
-                || mergeWindowNanos == 0
-                || queue.nextRows >= queue.model().blockRows(batchRowsMax)) {
+        if (running == 0 || queue.nextRows >= queue.model().blockRows(batchRowsMax)) {
             return true;
         }
-        long leftNanos = queue.firstNanos() + mergeWindowNanos - clock.getAsLong();
+        long leftNanos = queue.windowEndNanos(mergeWindowNanos) - clock.getAsLong();
         if (leftNanos <= 0) {
             return true;
         }

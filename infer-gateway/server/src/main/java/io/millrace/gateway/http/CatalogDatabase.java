@@ -35,6 +35,7 @@ final class CatalogDatabase implements CatalogSource {
     private static final String PROJECTS = """
             SELECT p.project_id, p.name, m.model_id, m.uri, m.sha256, m.bytes, m.format, m.model_id = d.model_id AS deployed,
                 l.requests_per_second, l.rows_per_second, l.concurrent_requests, l.on_limit = 'wait' AS waits,
+                coalesce(l.merge_window_us, -1) AS merge_window_us,
                 (SELECT system_identifier FROM pg_control_system()) AS cluster,
                 (SELECT oid::bigint FROM pg_database WHERE datname = current_database()) AS database
             FROM ml.projects p
@@ -113,13 +114,14 @@ final class CatalogDatabase implements CatalogSource {
         return new Catalog(projects);
     }
 
-    /** NULL reads as 0, and 0 is no limit. */
+    /** NULL reads as 0, and 0 is no limit; a merge window of 0 is one. */
     private static RequestLimits limits(ResultSet result) throws SQLException {
         return new RequestLimits(
                 result.getLong("requests_per_second"),
                 result.getLong("rows_per_second"),
                 result.getLong("concurrent_requests"),
-                result.getBoolean("waits"));
+                result.getBoolean("waits"),
+                result.getLong("merge_window_us"));
     }
 
     /** The key that the extension gives the project, so that SQL and HTTP draw on the same limits. */

@@ -213,12 +213,44 @@ class PipelineFairnessTest {
 
     @Test
     void aMergeWindowHoldsRequestsBackWhileABatchOfTheirModelRuns() throws InterruptedException {
+        holdsBack(pipeline(2, 10, MILLI), RequestLimits.NONE);
+    }
+
+    @Test
+    void theMergeWindowOfAProjectIsItsOwn() throws InterruptedException {
+        holdsBack(pipeline(2, 10, 0), new RequestLimits(0, 0, 0, false, 1_000));
+    }
+
+    @Test
+    void aProjectMayDoWithoutTheMergeWindowOfTheGateway() throws InterruptedException {
         Pipeline target = pipeline(2, 10, MILLI);
+        TestingScorer model = model(1, "impatient", 0);
+        CountDownLatch entered = new CountDownLatch(2);
+        CountDownLatch gate = model.hold(entered);
+        RequestLimits impatient = new RequestLimits(0, 0, 0, false, 0);
+        List<TestingRequest> requests = List.of(predict(1, impatient), predict(1, impatient));
+        target.submit(requests.get(0));
+        while (entered.getCount() == 2) {
+            Thread.onSpinWait();
+        }
+        // It runs beside the first, though the clock stands still.
+        target.submit(requests.get(1));
+        entered.await();
+        gate.countDown();
+        awaitAll(requests);
+    }
+
+    private TestingRequest predict(long key, RequestLimits limits) {
+        ModelReference reference = new ModelReference(key, "p", "d", "store:d/1/1-1", "ab".repeat(32), 10, limits);
+        return predict(key).of(1, limits).withReference(reference);
+    }
+
+    private void holdsBack(Pipeline target, RequestLimits limits) throws InterruptedException {
         TestingScorer merging = model(1, "merging", 0);
         model(2, "other", 0);
         CountDownLatch entered = new CountDownLatch(2);
         CountDownLatch gate = merging.hold(entered);
-        List<TestingRequest> requests = List.of(predict(1), predict(1), predict(1));
+        List<TestingRequest> requests = List.of(predict(1, limits), predict(1, limits), predict(1, limits));
         target.submit(requests.get(0));
         while (entered.getCount() == 2) {
             Thread.onSpinWait();

@@ -63,6 +63,9 @@ public record ModelReference(
                 out.writeNumberField("rows-per-second", limits.rowsPerSecond());
                 out.writeNumberField("concurrent-requests", limits.concurrentRequests());
                 out.writeStringField("on-limit", limits.onLimit());
+                if (limits.hasMergeWindow()) {
+                    out.writeNumberField(RequestLimits.MERGE_WINDOW, limits.mergeWindowMicros());
+                }
                 out.writeEndObject();
             }
             out.writeEndObject();

@@ -223,6 +223,9 @@ final class RequestEnvelopeTest {
     @Test
     void modelReferenceCarriesTheLimitsOfItsProject() {
         ModelReference limited = new ModelReference(7, "churn", "shop", "u", "ab".repeat(32), 1, LIMITS);
+        ModelReference merging = new ModelReference(
+                7, "churn", "shop", "u", "ab".repeat(32), 1, new RequestLimits(0, 0, 0, false, 100_000));
+        assertThat(ModelReference.parse(merging.toJson())).isEqualTo(merging);
         byte[] valid = limited.toJson();
         assertThat(ModelReference.parse(valid)).isEqualTo(limited);
         Survival.refusesEveryPrefix(valid, ModelReference::parse);
@@ -238,6 +241,7 @@ final class RequestEnvelopeTest {
     void everyNumberIsPartOfTheNameOfTheLimits() {
         assertThat(RequestLimits.NONE.fingerprint()).isZero();
         assertThat(new RequestLimits(0, 0, 0, true).fingerprint()).isZero();
+        assertThat(new RequestLimits(0, 0, 0, false, 0).fingerprint()).isNotZero();
         assertThat(LIMITS.fingerprint())
                 .as("the extension's test limits.sql has the same number")
                 .isEqualTo(-5896713761818372443L);
@@ -246,7 +250,9 @@ final class RequestEnvelopeTest {
                         new RequestLimits(101, 0, 5, true).fingerprint(),
                         new RequestLimits(100, 1, 5, true).fingerprint(),
                         new RequestLimits(100, 0, 6, true).fingerprint(),
-                        new RequestLimits(100, 0, 5, false).fingerprint()))
+                        new RequestLimits(100, 0, 5, false).fingerprint(),
+                        new RequestLimits(100, 0, 5, true, 0).fingerprint(),
+                        new RequestLimits(100, 0, 5, true, 200).fingerprint()))
                 .doesNotHaveDuplicates()
                 .doesNotContain(0L);
     }
