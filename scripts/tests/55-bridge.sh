@@ -66,7 +66,6 @@ restarts_under_load "32 clients over a restart" TERM
 restarts_under_load "32 clients over a kill" KILL
 
 # The model was in memory before the gateway served: nobody had to wait for it.
-loads() { curl --silent "http://127.0.0.1:$(port gateway-metrics)/metrics" | awk '/^millrace_model_loads_total/ { sum += $2 } END { print sum + 0 }'; }
 kill -KILL "$(process_pid gateway)"
 "$CHECKOUT/scripts/start" >"$RUN/log/restart.out" 2>&1
 before=$(loads)
@@ -74,3 +73,38 @@ equals "a restarted gateway predicts the same" "$(sql "$ask")" "$expected"
 equals "without loading the model" "$(loads)" "$before"
 equals "since it was loaded before" "$([ "$before" -ge 1 ] && echo yes)" yes
 bridge_rests
+
+# A tmpfs that is full: sessions that need memory of it get an error, and nothing else happens. Mounting one takes root.
+full_region() {
+  local small=$RUN/tmp/small out deadline started
+  out=$RUN/tmp/small.out
+  as_run_user mkdir -p "$small/region" "$small/conf"
+  mount -t tmpfs -o "size=160m,mode=0750,uid=$(id -u millrace),gid=$(id -g millrace)" millrace-small "$small/region" || {
+    printf '#   no tmpfs can be mounted here\n'
+    return 0
+  }
+  as_run_user cp "$RUN/conf/store.properties" "$small/conf/"
+  as_run_user sed -e "s|^region-directory=.*|region-directory=$small/region|" -e "s|^cache-directory=.*|cache-directory=$small/cache|" \
+    -e 's/^http-port=.*/http-port=/' -e 's/^metrics-port=.*/metrics-port=0/' "$RUN/conf/gateway.properties" |
+    as_run_user tee "$small/conf/gateway.properties" >/dev/null
+  spawn small-gateway "$JAVA" "@$RUN/lib/gateway/gateway.jvmflags" -cp "$RUN/lib/gateway/*" io.millrace.gateway.GatewayMain --conf "$small/conf"
+  deadline=$((SECONDS + 60))
+  until [ -e "$small/region/layout.bin" ] || [ "$SECONDS" -gt "$deadline" ]; do sleep 0.1; done
+  # The region needed its room only to be made. All but 8 MiB of it is taken by somebody else.
+  as_run_user fallocate -l "$(df --output=avail -B1 "$small/region" | awk 'NR == 2 { print $1 - 8388608 }')" "$small/region/filler"
+  psql_as_owner -d "$DATABASE" -c "DROP TABLE IF EXISTS survives; CREATE UNLOGGED TABLE survives AS SELECT 1"
+  # Each session keeps its slots while the others take theirs.
+  as_run_user tee "$RUN/tmp/small.sql" >/dev/null <<<"SELECT ml._echo('x'); SELECT pg_sleep(3);"
+  as_run_user env PGOPTIONS="-c ml.region_dir=$small/region" "$PG_BIN/pgbench" -h "$(socket_dir)" -p "$(port postgres)" -U postgres \
+    -n -c 100 -j 2 -t 1 -f "$RUN/tmp/small.sql" "$DATABASE" >"$out" 2>&1 || true
+  equals "a full tmpfs is an error of who needs more of it" \
+    "$(grep -qE 'ERROR: +the region of the gateway has no memory for a' "$out" && echo yes || tail -n 3 "$out")" yes
+  equals "and of nobody else" "$(grep ERROR "$out" | grep -cv 'has no memory for a')" 0
+  # An unlogged table is empty after a crash.
+  holds "no session died of it" "SELECT count(*) = 1 FROM survives"
+  equals "nor the gateway" "$(process_running small-gateway && echo yes)" yes
+  end_process small-gateway 20 >/dev/null
+  umount "$small/region"
+  rm -rf "$small" "$out" "$RUN/tmp/small.sql"
+}
+if is_root && [ -n "$FULL" ]; then full_region; fi

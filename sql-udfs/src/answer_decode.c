@@ -5,6 +5,7 @@
 #include "error_raise.h"
 #include "mb/pg_wchar.h"
 #include "millrace_layout.h"
+#include "region_attach.h"
 #include "utils/builtins.h"
 
 /* The next bytes, which must be there */
@@ -46,9 +47,13 @@ void
 millrace_answer_raise(uint32 status, MillraceAnswer answer)
 {
 	MillraceReader reader = {.next = answer.bytes, .end = answer.bytes + answer.length};
-	char	   *message = take_cstring(&reader);
-	char	   *hint = take_cstring(&reader);
+	char	   *message;
+	char	   *hint;
 
+	if (status == MILLRACE_ERROR_DISK_FULL && answer.length == 0)
+		millrace_error_raise(status, "the region of the gateway has no memory for an answer", MILLRACE_REGION_FULL_HINT);
+	message = take_cstring(&reader);
+	hint = take_cstring(&reader);
 	millrace_error_raise(status, message, hint);
 }
 

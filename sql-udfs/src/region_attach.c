@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "region_attach.h"
 #include "settings.h"
 
 #define MILLRACE_ATTACH_LIMIT 3 /* times to start over when the gateway is replaced meanwhile */
+#define MILLRACE_POPULATE_WRITE 23	/* MADV_POPULATE_WRITE, which older headers lack */
 
 MillraceRegion millrace_region;
 
@@ -292,6 +294,32 @@ millrace_region_detach(void)
 	if (millrace_region.responses != NULL)
 		munmap((void *) millrace_region.responses, millrace_region.responses_length);
 	memset(&millrace_region, 0, sizeof(millrace_region));
+}
+
+/*
+ * Makes sure that the request slab of a slot has its memory, before it is
+ * written for the first time: a full tmpfs is an error here and would be SIGBUS
+ * there. A kernel that cannot do that has got all of it from the gateway.
+ */
+void
+millrace_region_hold_request(int slot)
+{
+	if (millrace_region.request_held[slot])
+		return;
+	while (madvise(millrace_region_request(slot), millrace_region.request_slab_length, MILLRACE_POPULATE_WRITE) != 0 && errno != EINVAL)
+	{
+		if (errno == EINTR || errno == EAGAIN)
+		{
+			CHECK_FOR_INTERRUPTS();
+			continue;
+		}
+		ereport(ERROR,
+				(errcode(ERRCODE_DISK_FULL),
+				 errmsg("the region of the gateway has no memory for a request"),
+				 errdetail("Directory \"%s\", %u bytes.", millrace_region.directory, millrace_region.request_slab_length),
+				 errhint(MILLRACE_REGION_FULL_HINT)));
+	}
+	millrace_region.request_held[slot] = true;
 }
 
 /* Whether another generation has been published since this one was mapped */

@@ -31,6 +31,7 @@ typedef struct MillraceRegion
 	MillraceControlLine *control;
 	_Atomic uint64_t *ready;
 	MillraceRegionEntry entries[MILLRACE_SLOT_COUNT];
+	bool		request_held[MILLRACE_SLOT_COUNT];	/* its memory has been taken by this process */
 } MillraceRegion;
 
 typedef enum MillraceGatewayState
@@ -46,9 +47,13 @@ extern MillraceRegion millrace_region;
 #define MILLRACE_REGION_ACCESS_HINT \
 	"Run PostgreSQL and the gateway as one operating system user, or make the user of PostgreSQL a member of the group named by region-group in gateway.properties."
 
+/* What to do when its file system is full */
+#define MILLRACE_REGION_FULL_HINT "Enlarge the tmpfs of ml.region_dir."
+
 extern void millrace_region_attach(void);
 extern void millrace_region_detach(void);
 extern bool millrace_region_replaced(void);
+extern void millrace_region_hold_request(int slot);
 extern MillraceGatewayState millrace_region_gateway_state(void);
 extern int64 millrace_region_heartbeat_age_nanos(void);
 

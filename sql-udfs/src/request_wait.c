@@ -266,6 +266,7 @@ write_request(MillraceRequest *request, size_t length)
 
 	if (length <= millrace_region.request_slab_length)
 	{
+		millrace_region_hold_request(request->slot);
 		write_envelope(request, millrace_region_request(request->slot));
 		return true;
 	}

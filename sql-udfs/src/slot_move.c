@@ -4,6 +4,9 @@
 #include "region_attach.h"
 #include "slot_move.h"
 
+/* Slots where backends begin to look. Not all of them: a slot that was ever used keeps its memory. */
+#define MILLRACE_SLOT_SPREAD 64
+
 /* The slot given back last: its memory is warm, and a backend stays with the few slots it needs */
 static int	last_slot = MILLRACE_SLOT_NONE;
 
@@ -19,7 +22,7 @@ int
 millrace_slot_claim(uint64_t *word)
 {
 	if (last_slot == MILLRACE_SLOT_NONE)
-		last_slot = (int) ((uint32) MyProcPid * 7 % MILLRACE_SLOT_COUNT);	/* spreads the backends */
+		last_slot = (int) ((uint32) MyProcPid * 7 % MILLRACE_SLOT_SPREAD);	/* spreads the backends */
 	for (int i = 0; i < MILLRACE_SLOT_COUNT; i++)
 	{
 		int			slot = (last_slot + i) % MILLRACE_SLOT_COUNT;

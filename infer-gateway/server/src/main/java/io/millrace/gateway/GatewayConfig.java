@@ -62,7 +62,7 @@ public record GatewayConfig(
                 file.path("region-directory"),
                 file.optional("region-group"),
                 Duration.ofMillis(file.longValue("heartbeat-limit-millis", 5_000, 500, 600_000)),
-                file.bool("region-sparse", false));
+                file.bool("region-sparse", true));
         PipelineConfig pipeline = new PipelineConfig(
                 file.integer("worker-count", 2, 1, 256),
                 file.integer("max-batch-rows", 512, 1, 1 << 20),

@@ -26,7 +26,7 @@ class GatewayConfigTest {
         GatewayConfig config = read(Map.of());
         assertThat(config.region().heartbeatLimit()).isEqualTo(Duration.ofSeconds(5));
         assertThat(config.region().group()).isEmpty();
-        assertThat(config.region().sparse()).isFalse();
+        assertThat(config.region().sparse()).isTrue();
         assertThat(config.heartbeat()).isEqualTo(Duration.ofMillis(500));
         assertThat(config.metricsPort()).isEqualTo(9187);
         assertThat(config.cacheBytes()).isEqualTo(201_326_592);

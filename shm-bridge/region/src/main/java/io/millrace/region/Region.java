@@ -104,6 +104,17 @@ public final class Region implements AutoCloseable {
         return slots;
     }
 
+    /**
+     * Makes sure that the response slab of a slot has its memory, before anything is written to it.
+     *
+     * <p>Threads: the dispatcher's.
+     *
+     * @return false when the file system of the region is full; nothing may be written then
+     */
+    public boolean holdResponse(int slotIndex) {
+        return maps.holdResponse(slotIndex);
+    }
+
     public PayloadFiles payloads() {
         return payloads;
     }

@@ -10,8 +10,8 @@ import java.util.Optional;
  * @param directory on tmpfs; one gateway at a time
  * @param group operating-system group of the database's server; empty when both run as one user
  * @param heartbeatLimit age of the heartbeat from which backends take the gateway for stuck
- * @param sparse whether untouched slabs cost no memory; when false all of them are resident, so that a full tmpfs can
- *     never kill a backend with SIGBUS
+ * @param sparse whether slabs take their memory when they are used first; when false, or before Linux 5.14, all are
+ *     resident from the start
  */
 public record RegionConfig(Path directory, Optional<String> group, Duration heartbeatLimit, boolean sparse) {
     public RegionConfig {
@@ -20,7 +20,7 @@ public record RegionConfig(Path directory, Optional<String> group, Duration hear
         }
     }
 
-    /** One user, resident slabs, a limit of 5 seconds. */
+    /** One user, slabs that are resident from the start, a limit of 5 seconds. */
     public static RegionConfig of(Path directory) {
         return new RegionConfig(directory, Optional.empty(), Duration.ofSeconds(5), false);
     }

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import net.openhft.chronicle.bytes.Byteable;
@@ -20,7 +21,8 @@ import net.openhft.chronicle.bytes.BytesStore;
 import net.openhft.chronicle.hash.impl.VanillaChronicleHash;
 import net.openhft.chronicle.map.ChronicleMap;
 import net.openhft.chronicle.map.ChronicleMapBuilder;
-import net.openhft.posix.PosixAPI;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * The three maps of one generation, and the addresses of their values.
@@ -34,12 +36,11 @@ import net.openhft.posix.PosixAPI;
  * The offset in the file is address - bsAddress(); Byteable.offset() is something else.
  */
 final class RegionMaps implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(RegionMaps.class);
+
     private static final int CONTROL_KEY = -1;
     private static final int READY_KEY = -2;
     private static final int PAGE_LENGTH = 4096;
-
-    /** MADV_REMOVE: frees the pages of a shared tmpfs mapping; they read as zero and return when touched. */
-    private static final int MADVISE_REMOVE = 9;
 
     static {
         ChronicleSettings.apply();
@@ -54,11 +55,12 @@ final class RegionMaps implements AutoCloseable {
     private final long[] lineAddresses = new long[SlotLayout.SLOT_COUNT];
     private final ByteBuffer[] requestSlabs;
     private final ByteBuffer[] responseSlabs;
+    private final boolean[] responseHeld = new boolean[SlotLayout.SLOT_COUNT];
     private final List<SlotOffsets> offsets = new ArrayList<>();
     private final long controlAddress;
     private final long readyAddress;
 
-    RegionMaps(RegionFiles files, long generation, boolean sparse) throws IOException {
+    RegionMaps(RegionFiles files, long generation, boolean sparseWanted) throws IOException {
         String suffix = Long.toHexString(generation) + ".cm3";
         linesFile = files.resolve("lines-" + suffix);
         requestFile = files.resolve("req-" + suffix);
@@ -74,6 +76,11 @@ final class RegionMaps implements AutoCloseable {
         LineValue line = new LineValue();
         controlAddress = acquire(lines, CONTROL_KEY, line);
         readyAddress = acquire(lines, READY_KEY, line);
+        boolean sparse = sparseWanted && SlabMemory.isSupported(controlAddress);
+        if (sparse != sparseWanted) {
+            log.info("region takes all its memory at once, since this kernel is older than 5.14");
+        }
+        Arrays.fill(responseHeld, !sparse);
         SlabValue slab = new SlabValue();
         for (int slotIndex = 0; slotIndex < SlotLayout.SLOT_COUNT; slotIndex++) {
             lineAddresses[slotIndex] = acquire(lines, slotIndex, line);
@@ -88,6 +95,7 @@ final class RegionMaps implements AutoCloseable {
                 responseFile, offsets.stream().mapToLong(SlotOffsets::response).toArray());
     }
 
+    /** Chronicle takes all of it to make the files, also where it is given back at once. */
     private static void checkSpace(Path file) {
         long neededBytes = 2L * SlotLayout.SLOT_COUNT * (SlotLayout.SLAB_LENGTH + PAGE_LENGTH) + (1 << 20);
         File directory =
@@ -126,7 +134,7 @@ final class RegionMaps implements AutoCloseable {
         long address = acquire(map, slotIndex, value);
         if (sparse) {
             // Chronicle zeroed it, which made it resident.
-            PosixAPI.posix().madvise(address, SlotLayout.SLAB_LENGTH, MADVISE_REMOVE);
+            SlabMemory.giveBack(address);
         }
         return address - base(map);
     }
@@ -158,6 +166,15 @@ final class RegionMaps implements AutoCloseable {
 
     long readyAddress() {
         return readyAddress;
+    }
+
+    /** Makes sure that a response slab has its memory; false when there is none. From one thread. */
+    boolean holdResponse(int slotIndex) {
+        if (!responseHeld[slotIndex]) {
+            responseHeld[slotIndex] =
+                    SlabMemory.take(base(responses) + offsets.get(slotIndex).response());
+        }
+        return responseHeld[slotIndex];
     }
 
     ByteBuffer requestSlab(int slotIndex) {

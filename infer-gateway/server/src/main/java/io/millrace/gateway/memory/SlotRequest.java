@@ -39,6 +39,9 @@ final class SlotRequest extends Request implements Completion {
     private final RequestEnvelope envelope = new RequestEnvelope();
     private final ResponseEncoder encoder = new ResponseEncoder(this::grow);
 
+    /** Whether the response slab has its memory, so that it may be written. */
+    private boolean responseHeld;
+
     private long runningWord;
     private int connectionId;
     private @Nullable ByteBuffer requestPayload;
@@ -76,6 +79,11 @@ final class SlotRequest extends Request implements Completion {
                 slots.spanId(slotIndex),
                 slots.isTraceSampled(slotIndex));
         rowsBegun = false;
+        responseHeld = responseHeld || region.holdResponse(slotIndex);
+        if (!responseHeld) {
+            throw new ContractException(
+                    ErrorCode.DISK_FULL, "region has no memory for an answer: slotIndex=" + slotIndex);
+        }
         int length = slots.requestLength(slotIndex);
         if (length < 0 || length > PayloadLayout.LENGTH_LIMIT) {
             throw new ContractException(
@@ -225,7 +233,8 @@ final class SlotRequest extends Request implements Completion {
 
     @Override
     public void fail(ErrorCode code, String message, String hint) {
-        finish(encoder.failure(responseSlab, 0, SlotLayout.SLAB_LENGTH, message, hint), code);
+        // Without memory the code alone is told; the session knows what it means.
+        finish(responseHeld ? encoder.failure(responseSlab, 0, SlotLayout.SLAB_LENGTH, message, hint) : 0, code);
     }
 
     private void finish(int length, ErrorCode code) {
