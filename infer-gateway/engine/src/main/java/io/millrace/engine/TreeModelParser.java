@@ -11,8 +11,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /*
- * XGBoost trusts its own files: a child index out of range reads wild memory. So every package is parsed and checked here
- * before the native library sees a byte of it, also when the flat arrays would not be used.
+ * XGBoost trusts its own files: an index out of range reads wild memory, and a tree that is not there is a null pointer. So
+ * every package is parsed and checked here before the native library sees a byte of it, also what the flat arrays do not
+ * need: parents, the numbers of the trees, where each iteration's trees begin. It checks the lengths of arrays itself.
  */
 
 /**
@@ -25,9 +26,12 @@ import org.jspecify.annotations.Nullable;
 final class TreeModelParser {
     /** Nothing here needs the statistics of training, half of the file. */
     private static final Set<String> SKIPPED =
-            Set.of("base_weights", "loss_changes", "sum_hessian", "parents", "categories_segments", "categories_sizes");
+            Set.of("base_weights", "loss_changes", "sum_hessian", "categories_segments", "categories_sizes");
 
     private static final int OUTPUT_COUNT_MAX = 4096;
+
+    /** Child of a node that has none. Another negative number would be an index to the native library. */
+    private static final int LEAF = -1;
 
     private TreeModelParser() {}
 
@@ -90,6 +94,7 @@ final class TreeModelParser {
                     "trees=" + items.size() + ", outputs=" + outputs.length + ", weights="
                             + (weights == null ? "none" : weights.length));
         }
+        checkIterations(model, items.size());
         List<TreeModel.Tree> trees = new ArrayList<>(items.size());
         for (int index = 0; index < items.size(); index++) {
             if (outputs[index] < 0 || outputs[index] >= outputCount) {
@@ -103,14 +108,30 @@ final class TreeModelParser {
         return trees;
     }
 
+    /** Where the trees of each iteration begin, and at last their count. */
+    private static void checkIterations(Map<?, ?> model, int treeCount) {
+        int[] begins = integers(model, "iteration_indptr");
+        boolean sound = begins.length > 0 && begins[0] == 0 && begins[begins.length - 1] == treeCount;
+        for (int index = 1; sound && index < begins.length; index++) {
+            sound = begins[index] >= begins[index - 1];
+        }
+        if (!sound) {
+            throw corrupt(
+                    "iterations must divide the trees", "iterations=" + (begins.length - 1) + ", trees=" + treeCount);
+        }
+    }
+
     private static TreeModel.Tree tree(Object item, int index, int output, float weight, int featureCount) {
         if (!(item instanceof Map<?, ?> fields)) {
             throw corrupt("tree must be an object", "tree=" + index);
         }
+        if (!Long.valueOf(index).equals(fields.get("id"))) {
+            throw corrupt("trees must be numbered in their order", "tree=" + index);
+        }
         if (number(object(fields, "tree_param"), "size_leaf_vector", 0, Integer.MAX_VALUE) > 1) {
             throw unsupported("leaves must hold one value", "tree=" + index);
         }
-        if (integers(fields, "categories_nodes").length > 0) {
+        if (integers(fields, "categories_nodes").length > 0 || hasCategories(fields)) {
             throw unsupported("splits must be numeric", "tree=" + index);
         }
         int[] left = integers(fields, "left_children");
@@ -130,12 +151,47 @@ final class TreeModelParser {
                             + ", values=" + value.length + ", defaults=" + defaultLeft.length);
         }
         int depth = checkedDepth(index, left, right, feature, value, featureCount);
+        checkParents(index, integers(fields, "parents"), left, right);
         for (int node = 0; node < count; node++) {
             if (left[node] < 0) {
                 value[node] *= weight;
             }
         }
         return new TreeModel.Tree(output, depth, left, right, feature, value, defaultLeft);
+    }
+
+    private static boolean hasCategories(Map<?, ?> fields) {
+        if (fields.containsKey("split_type")) {
+            for (byte type : bytes(fields, "split_type")) {
+                if (type != 0) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** The parent of every node but the first is a node, and of every child it is the one that says so. */
+    private static void checkParents(int index, int[] parent, int[] left, int[] right) {
+        if (parent.length != left.length) {
+            throw corrupt(
+                    "every node must have a parent",
+                    "tree=" + index + ", nodes=" + left.length + ", parents=" + parent.length);
+        }
+        for (int node = 1; node < parent.length; node++) {
+            if (parent[node] < 0 || parent[node] >= parent.length) {
+                throw corrupt(
+                        "parent must be a node of the tree",
+                        "tree=" + index + ", node=" + node + ", parent=" + parent[node] + ", nodes=" + parent.length);
+            }
+        }
+        for (int node = 0; node < parent.length; node++) {
+            boolean parts =
+                    left[node] > 0 && left[node] < parent.length && right[node] > 0 && right[node] < parent.length;
+            if (parts && (parent[left[node]] != node || parent[right[node]] != node)) {
+                throw corrupt("child must know its parent", "tree=" + index + ", node=" + node);
+            }
+        }
     }
 
     /** Walks a tree level by level: every child in range, no node reached twice, every feature known, no NaN. */
@@ -157,7 +213,7 @@ final class TreeModelParser {
             if (Float.isNaN(value[node])) {
                 throw corrupt("tree values must be numbers", "tree=" + index + ", node=" + node);
             }
-            if (left[node] < 0) {
+            if (left[node] == LEAF && right[node] == LEAF) {
                 continue;
             }
             if (feature[node] < 0 || feature[node] >= featureCount) {

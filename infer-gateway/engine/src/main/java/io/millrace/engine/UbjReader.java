@@ -64,8 +64,9 @@ final class UbjReader {
             }
             String key = text(length(marker));
             Object value = value(marker(), depth + 1, skipped.test(key));
-            if (value != null) {
-                object.put(key, value);
+            // Of a key that comes twice another reader may take the other value.
+            if (value != null && object.put(key, value) != null) {
+                throw corrupt("key must come once", "keyLength=" + key.length());
             }
         }
     }

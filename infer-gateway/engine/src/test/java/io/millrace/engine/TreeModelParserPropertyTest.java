@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.millrace.contract.ContractException;
 import io.millrace.contract.ErrorCode;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -63,6 +64,45 @@ class TreeModelParserPropertyTest {
             damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
         }
         refusalOf(damaged);
+    }
+
+    /** The flat arrays do without these; the native library follows them blindly. */
+    @Test
+    void whatOnlyTheNativeLibraryReadsIsChecked() {
+        assertThat(refusalOf(withElement("parents", 1, Integer.MAX_VALUE)))
+                .hasMessageStartingWith("parent must be a node of the tree: tree=0, node=1, parent=2147483647");
+        assertThat(refusalOf(withElement("parents", 1, 2))).hasMessageStartingWith("child must know its parent");
+        int leaf = leafOfFirstTree();
+        assertThat(refusalOf(withElement("left_children", leaf, -5)))
+                .as("a leaf is where both children are -1")
+                .isNotNull();
+        byte[] categorical = MODEL.clone();
+        categorical[elements(categorical, "split_type")] = 1;
+        assertThat(refusalOf(categorical)).hasMessageStartingWith("splits must be numeric");
+    }
+
+    private static int leafOfFirstTree() {
+        TreeModel.Tree tree =
+                TreeModelParser.parse(ByteBuffer.wrap(MODEL)).trees().get(0);
+        int node = 0;
+        while (!tree.isLeaf(node)) {
+            node++;
+        }
+        return node;
+    }
+
+    private static byte[] withElement(String key, int index, int value) {
+        byte[] model = MODEL.clone();
+        ByteBuffer.wrap(model).putInt(elements(model, key) + Integer.BYTES * index, value);
+        return model;
+    }
+
+    /** Where the elements of the first typed array of a name begin: after its type and its count as a 64 bit integer. */
+    private static int elements(byte[] model, String key) {
+        int at = new String(model, StandardCharsets.ISO_8859_1).indexOf(key + "[$") + key.length();
+        assertThat(at).isGreaterThanOrEqualTo(key.length());
+        assertThat(model[at + 4]).isEqualTo((byte) 'L');
+        return at + 5 + Long.BYTES;
     }
 
     private static @Nullable ContractException refusalOf(byte[] bytes) {
