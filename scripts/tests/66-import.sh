@@ -2,15 +2,7 @@
 # Models made elsewhere: in as ONNX files, deployed, and asked every way that a trained one is; refused with the reason.
 . "$(dirname "$0")/lib.sh"
 
-# put_model NAME <BASE64: where ml.import_model may read it.
-put_model() { base64 -d | gunzip | as_run_user tee "$RUN/import/$1" >/dev/null; }
-uri() { echo "file:$RUN/import/$1"; }
-
-# y = 0.25 - 0.5 x1 + 0 x2 + 0.5 x3, as a matrix of three floats.
-put_model plain.onnx <<'MODEL'
-H4sIAAAAAAACA+PgEGIvSS0uycxLt2ph5JLnYqzgYg6PN+Bidoo3EGKslGLNy09JNVBicU/NzbVigCvWkuRg5mAUYHQCKfbiYWBg2M8AAfZa/BAJoAFeLAwM
-DXZRokBThQS4+DgYhbi4WISYUgy4mDiYk4DClRjCjE4sXAwC/E58XFyJmXr5eXkVerk5AswA5z8aFqgAAAA=
-MODEL
+put_plain_model plain.onnx
 # account_length int64, total_day_minutes double and state string, each a column; the state is 1 for KS, 2 for OH, else 0. The
 # weight of feature f for class c is sin(1 + 2 f + c), the constant c / 10; softmax; a map from "no" and "yes" for each row.
 put_model named.onnx <<'MODEL'
@@ -32,7 +24,7 @@ MODEL
 forget_project "imported plain"
 sql "SELECT ml.create_project('imported plain', 'regression')" >/dev/null
 sha=$(sha256sum "$RUN/import/plain.onnx" | cut -d' ' -f1)
-model=$(sql_or_error "SELECT ml.import_model('imported plain', '$(uri plain.onnx)', sha256 => '$sha')")
+model=$(sql_or_error "SELECT ml.import_model('imported plain', '$(import_uri plain.onnx)', sha256 => '$sha')")
 holds "an imported model is a model of the project, not deployed" \
   "SELECT format = 'onnx' AND NOT deployed AND uri LIKE 'store:%/import-%' FROM ml.list_models('imported plain') WHERE model_id = $model"
 holds "it can be asked by its id" "SELECT abs(ml.predict($model::bigint, ARRAY[1, 2, 3]) - 1.25) < 1e-6"
@@ -43,17 +35,17 @@ holds "a batch" "SELECT array_agg(round(p::numeric, 6)) = '{0.25,1.25,-0.75}' FR
 fails "a batch of another width" 22023 "SELECT ml.predict('imported plain', ARRAY[1, 2])"
 fails "a missing value that the graph does not take" 22023 "SELECT ml.predict('imported plain', ARRAY[1, NULL, 2])"
 before=$(sql "SELECT count(*) FROM ml.models")
-sql "BEGIN; SELECT ml.import_model('imported plain', '$(uri plain.onnx)'); ROLLBACK" >/dev/null
+sql "BEGIN; SELECT ml.import_model('imported plain', '$(import_uri plain.onnx)'); ROLLBACK" >/dev/null
 equals "a rollback leaves no row" "$(sql "SELECT count(*) FROM ml.models")" "$before"
 
 # The columns of a table as they are, and a map of probabilities.
 forget_project imported
 make_churn_table imported
 sql "SELECT ml.create_project('imported', 'classification'); SELECT ml.define_task('imported', 'imported', 'churn')" >/dev/null
-fails "a task without a snapshot" 55000 "SELECT ml.import_model('imported', '$(uri named.onnx)')"
+fails "a task without a snapshot" 55000 "SELECT ml.import_model('imported', '$(import_uri named.onnx)')"
 snapshot=$(sql "SELECT snapshot_id FROM ml.snapshot('imported'::text)")
 eventually "the task has a snapshot" 120 "SELECT status = 'ready' FROM ml.list_snapshots('imported') WHERE snapshot_id = $snapshot"
-named=$(sql_or_error "SELECT ml.import_model('imported', '$(uri named.onnx)')")
+named=$(sql_or_error "SELECT ml.import_model('imported', '$(import_uri named.onnx)')")
 sql "SELECT ml.deploy($named)" >/dev/null
 psql_as_owner -d "$DATABASE" <<'SQL'
 DROP TABLE IF EXISTS imported_expected;
@@ -74,7 +66,7 @@ fails "a missing value where the graph has none" 22023 "SELECT ml.predict('impor
   LATERAL jsonb_populate_record(s::imported, '{\"account_length\": null}') i"
 
 # The features that training would see, as a matrix.
-features=$(sql_or_error "SELECT ml.import_model('imported', '$(uri features.onnx)', snapshot_id => $snapshot)")
+features=$(sql_or_error "SELECT ml.import_model('imported', '$(import_uri features.onnx)', snapshot_id => $snapshot)")
 sql "SELECT ml.deploy($features)" >/dev/null
 holds "a matrix of the task's features" "SELECT bool_and(abs(ml.predict('imported', i) - p.yes) < 1e-5) FROM imported i,
   LATERAL (SELECT 1 / (1 + exp(-0.001 * (0.25 + sum((f.n * 0.5 - 1) * f.value)))) AS yes
@@ -85,10 +77,10 @@ holds "a rollback brings the other imported model back" "SELECT abs(ml.predict('
 # What does not fit is refused, and nothing comes of it.
 before=$(sql "SELECT count(*) FROM ml.models")
 head -c 100 "$RUN/import/named.onnx" | as_run_user tee "$RUN/import/cut.onnx" >/dev/null
-fails "a file of which a part is missing" XX001 "SELECT ml.import_model('imported', '$(uri cut.onnx)')"
-fails "another number of features" 22023 "SELECT ml.import_model('imported', '$(uri plain.onnx)')"
-fails "columns that the project does not have" 42804 "SELECT ml.import_model('imported plain', '$(uri named.onnx)')"
-fails "a file with another digest" 22023 "SELECT ml.import_model('imported plain', '$(uri plain.onnx)', sha256 => repeat('0', 64))"
+fails "a file of which a part is missing" XX001 "SELECT ml.import_model('imported', '$(import_uri cut.onnx)')"
+fails "another number of features" 22023 "SELECT ml.import_model('imported', '$(import_uri plain.onnx)')"
+fails "columns that the project does not have" 42804 "SELECT ml.import_model('imported plain', '$(import_uri named.onnx)')"
+fails "a file with another digest" 22023 "SELECT ml.import_model('imported plain', '$(import_uri plain.onnx)', sha256 => repeat('0', 64))"
 fails "a file outside the import directory" 22023 "SELECT ml.import_model('imported plain', 'file:$RUN/import/../conf/gateway.properties')"
 fails "a package of the store" 22023 "SELECT ml.import_model('imported plain', (SELECT uri FROM ml.models WHERE model_id = $named) || '/model.onnx')"
 as_run_user mkdir -p "$RUN/store/import.d"

@@ -66,6 +66,9 @@ bridge_rests() {
   not_ok "every slot is free and no payload is left" "slots used: $used" "payloads: $payloads"
 }
 
+# Models that the gateway has loaded since its start.
+loads() { curl --silent "http://127.0.0.1:$(port gateway-metrics)/metrics" | awk '/^millrace_model_loads_total/ { sum += $2 } END { print sum + 0 }'; }
+
 # A table with the demo's churn data under another name.
 make_churn_table() {
   psql_as_owner -d "$DATABASE" -c "DROP TABLE IF EXISTS $1; CREATE TABLE $1 (
@@ -100,4 +103,16 @@ lake_value() {
   printf '%s;\n' "$1" >"$file"
   "$CHECKOUT/scripts/sql-client" -f "$file" 2>&1 | sed -n 's/^| *\([^|]*[^ |]\) *|$/\1/p' | tail -n 1
   rm -f "$file"
+}
+
+# put_model NAME <BASE64: where ml.import_model may read it.
+put_model() { base64 -d | gunzip | as_run_user tee "$RUN/import/$1" >/dev/null; }
+import_uri() { echo "file:$RUN/import/$1"; }
+
+# put_plain_model NAME: y = 0.25 - 0.5 x1 + 0 x2 + 0.5 x3, as a matrix of three floats.
+put_plain_model() {
+  put_model "$1" <<'MODEL'
+H4sIAAAAAAACA+PgEGIvSS0uycxLt2ph5JLnYqzgYg6PN+Bidoo3EGKslGLNy09JNVBicU/NzbVigCvWkuRg5mAUYHQCKfbiYWBg2M8AAfZa/BAJoAFeLAwM
+DXZRokBThQS4+DgYhbi4WISYUgy4mDiYk4DClRjCjE4sXAwC/E58XFyJmXr5eXkVerk5AswA5z8aFqgAAAA=
+MODEL
 }
