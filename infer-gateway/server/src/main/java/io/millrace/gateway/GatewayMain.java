@@ -5,6 +5,7 @@ import io.millrace.contract.ContractException;
 import io.millrace.region.RegionException;
 import io.millrace.store.StoreConfig;
 import java.io.IOException;
+import java.net.BindException;
 import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,8 +50,15 @@ public final class GatewayMain {
         } catch (RegionException e) {
             throw exit(SYSTEM, e, e.hint());
         } catch (IOException e) {
-            throw exit(SYSTEM, e, "Another process may use the port: change metrics-port or http-port.");
+            throw exit(
+                    SYSTEM,
+                    e,
+                    isPortTaken(e) ? "Another process may use the port: change metrics-port or http-port." : "");
         }
+    }
+
+    private static boolean isPortTaken(IOException failure) {
+        return failure instanceof BindException || failure.getCause() instanceof BindException;
     }
 
     private static AssertionError exit(int code, Exception reason, String hint) {

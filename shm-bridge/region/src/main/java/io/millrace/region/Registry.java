@@ -3,6 +3,7 @@ package io.millrace.region;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.HashMap;
 import java.util.Map;
 import net.openhft.chronicle.map.ChronicleMap;
@@ -45,13 +46,26 @@ public final class Registry implements AutoCloseable {
     public static Registry open(Path file) throws IOException {
         if (Files.exists(file)) {
             try {
-                return new Registry(builder().recoverPersistedTo(file.toFile(), false));
+                return recover(file);
             } catch (IOException | RuntimeException | Error e) {
                 log.warn("registry cannot be recovered and starts empty: file={}, reason={}", file, e.toString());
                 Files.delete(file);
             }
         }
-        return new Registry(builder().createPersistedTo(file.toFile()));
+        create(file);
+        return recover(file);
+    }
+
+    private static Registry recover(Path file) throws IOException {
+        return new Registry(builder().recoverPersistedTo(file.toFile(), false));
+    }
+
+    /** Under its name only when it is whole: for a header that somebody was killed over, the library waits a minute. */
+    private static void create(Path file) throws IOException {
+        Path unfinished = file.resolveSibling(file.getFileName() + ".new");
+        Files.deleteIfExists(unfinished);
+        builder().createPersistedTo(unfinished.toFile()).close();
+        Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
     private static ChronicleMapBuilder<Long, byte[]> builder() {
@@ -60,6 +74,8 @@ public final class Registry implements AutoCloseable {
                 .entries(ENTRY_COUNT)
                 .averageValueSize(DOCUMENT_LENGTH_MEAN)
                 .checksumEntries(true)
+                // Else it asks for the file's mount point, which there is none of in a changed root.
+                .sparseFile(true)
                 .skipCloseOnExitHook(true);
     }
 

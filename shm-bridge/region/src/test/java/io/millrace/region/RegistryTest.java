@@ -73,6 +73,17 @@ class RegistryTest {
         }
     }
 
+    /** As when its first owner was killed over it. */
+    @Test
+    void aFileThatWasNotFinishedIsMadeAnew() throws IOException {
+        Path unfinished = file().resolveSibling(file().getFileName() + ".new");
+        Files.write(unfinished, new byte[100]);
+        try (Registry registry = Registry.open(file())) {
+            assertThat(registry.put(1, new byte[] {1})).isTrue();
+        }
+        assertThat(unfinished).doesNotExist();
+    }
+
     private void assertUsable(byte[] content, String what) throws IOException {
         Files.write(file(), content);
         try (Registry registry = Registry.open(file())) {
