@@ -80,6 +80,7 @@ print_places() {
   cat <<TEXT
 Flink web UI    http://127.0.0.1:$(port flink-rest)
 metrics         http://127.0.0.1:$(port gateway-metrics)/metrics
+profiles        http://127.0.0.1:$(port gateway-metrics)/debug/profile/cpu, ../heap, ../native
 HTTP inference  http://127.0.0.1:$(port gateway-http)/v2, described in /openapi.yaml
 PostgreSQL      127.0.0.1:$(port postgres), database $DATABASE (scripts/psql)
 logs            $RUN/log

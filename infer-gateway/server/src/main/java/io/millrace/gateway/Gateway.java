@@ -12,6 +12,7 @@ import io.millrace.gateway.metrics.GatewayMetrics;
 import io.millrace.gateway.model.ModelCache;
 import io.millrace.gateway.model.PackageImporter;
 import io.millrace.gateway.model.PackageLoader;
+import io.millrace.gateway.profile.ProfileHandler;
 import io.millrace.gateway.trace.SpanExport;
 import io.millrace.gateway.trace.TraceConfig;
 import io.millrace.region.Region;
@@ -42,7 +43,8 @@ public final class Gateway implements AutoCloseable {
     private final SharedMemoryConnector connector;
     private final @Nullable HttpConnector http;
     private final Heartbeat heartbeat;
-    private final int metricsPort;
+    private final ProfileHandler profiles;
+    private final OperatorServer operator;
 
     private Gateway(GatewayConfig config, Region region, ModelStore store) throws IOException {
         this.config = config;
@@ -68,7 +70,8 @@ public final class Gateway implements AutoCloseable {
         register();
         // Seconds that the first load would take otherwise.
         Engines.preload();
-        this.metricsPort = metrics.serve(config.metricsHost(), config.metricsPort());
+        this.profiles = ProfileHandler.start(config.profile(), version());
+        this.operator = new OperatorServer(config.metricsHost(), config.metricsPort(), metrics.registry(), profiles);
         this.http = openHttp();
         // Before backends see the gateway: the first request after a restart finds its model.
         models.restore(config.warm());
@@ -82,7 +85,7 @@ public final class Gateway implements AutoCloseable {
                 "gateway serves: directory={}, metrics=http://{}:{}/metrics, modelBytes={}, version={}",
                 config.region().directory(),
                 config.metricsHost(),
-                metricsPort,
+                operator.port(),
                 modelBytes,
                 version());
     }
@@ -184,9 +187,9 @@ public final class Gateway implements AutoCloseable {
                 .orElse("development");
     }
 
-    /** Port of the metrics. */
+    /** Port of the metrics and profiles. */
     public int metricsPort() {
-        return metricsPort;
+        return operator.port();
     }
 
     /** Port of HTTP; -1 when it is off. */
@@ -225,7 +228,8 @@ public final class Gateway implements AutoCloseable {
         models.close();
         residents.close();
         store.close();
-        metrics.close();
+        operator.close();
+        profiles.close();
         // Unmapping under a thread that still works on a slot would crash the process.
         if (idle) {
             region.close();

@@ -7,6 +7,7 @@ import io.millrace.contract.envelope.RequestLimits;
 import io.millrace.contract.layout.PayloadLayout;
 import io.millrace.gateway.core.PipelineConfig;
 import io.millrace.gateway.http.HttpConfig;
+import io.millrace.gateway.profile.ProfileConfig;
 import io.millrace.gateway.trace.TraceConfig;
 import io.millrace.region.RegionConfig;
 import java.nio.file.Path;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * What {@code gateway.properties} says.
  *
  * @param heartbeat how often the region's heartbeat is renewed and dead owners are looked for
- * @param metricsHost address of the Prometheus endpoint
+ * @param metricsHost address of the operator's endpoint: metrics and profiles
  * @param metricsPort its port; 0 takes any free one
  * @param cacheDirectory local copies of packages
  * @param importDirectory where model files of this machine may be imported from; null for nowhere
@@ -49,6 +50,7 @@ public record GatewayConfig(
         Optional<HttpConfig> http,
         long slowNanos,
         Optional<TraceConfig> trace,
+        ProfileConfig profile,
         Duration drain) {
 
     /**
@@ -91,6 +93,7 @@ public record GatewayConfig(
                 HttpConfig.from(file),
                 TimeUnit.MILLISECONDS.toNanos(file.longValue("slow-request-millis", 0, 0, 3_600_000)),
                 TraceConfig.from(file),
+                ProfileConfig.from(file),
                 Duration.ofMillis(file.longValue("drain-millis", 10_000, 0, 600_000)));
         file.rejectUnknownKeys();
         return config;

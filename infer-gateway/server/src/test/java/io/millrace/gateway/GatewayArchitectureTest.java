@@ -26,7 +26,8 @@ class GatewayArchitectureTest {
                         "io.millrace.gateway.memory..",
                         "io.millrace.gateway.model..",
                         "io.millrace.gateway.metrics..",
-                        "io.millrace.gateway.trace..")
+                        "io.millrace.gateway.trace..",
+                        "io.millrace.gateway.profile..")
                 .check(classes);
     }
 
@@ -45,7 +46,8 @@ class GatewayArchitectureTest {
     void onlyTheConnectorOfSharedMemoryAndTheWiringKnowTheRegion() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.millrace.gateway.model..", "io.millrace.gateway.metrics..")
+                .resideInAnyPackage(
+                        "io.millrace.gateway.model..", "io.millrace.gateway.metrics..", "io.millrace.gateway.profile..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.millrace.region..", "io.millrace.gateway.memory..")

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.millrace.contract.ConfigFile;
 import io.millrace.contract.envelope.RequestLimits;
+import io.millrace.gateway.profile.ProfileConfig;
 import io.millrace.gateway.trace.TraceConfig;
 import java.net.URI;
 import java.nio.file.Path;
@@ -47,6 +48,8 @@ class GatewayConfigTest {
         assertThat(config.http()).isEmpty();
         assertThat(config.slowNanos()).isZero();
         assertThat(config.trace()).isEmpty();
+        assertThat(config.profile())
+                .isEqualTo(new ProfileConfig(true, Duration.ofMillis(20), 33_554_432, Path.of("/c/profile")));
     }
 
     @Test

@@ -17,12 +17,18 @@ import io.millrace.region.TestingDirectory;
 import io.millrace.store.ModelStore;
 import io.millrace.store.StoreConfig;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,6 +54,7 @@ class GatewayProcessIT {
                 region-sparse=true
                 heartbeat-millis=50
                 heartbeat-limit-millis=1000
+                profiling=false
                 """);
         Files.writeString(
                 directory.path().resolve("store.properties"),
@@ -71,7 +78,11 @@ class GatewayProcessIT {
     }
 
     private Process start() throws IOException {
-        Process process = new ProcessBuilder(
+        return start(Map.of());
+    }
+
+    private Process start(Map<String, String> environment) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "@" + Path.of("src/main/jvm/gateway.jvmflags").toAbsolutePath(),
                         "-cp",
@@ -80,15 +91,20 @@ class GatewayProcessIT {
                         "--conf",
                         directory.path().toString())
                 .redirectErrorStream(true)
-                .redirectOutput(log(processes.size()).toFile())
-                .start();
+                .redirectOutput(log(processes.size()).toFile());
+        builder.environment().putAll(environment);
+        Process process = builder.start();
         processes.add(process);
         return process;
     }
 
     private Process startServing() throws IOException {
+        return startServing(Map.of());
+    }
+
+    private Process startServing(Map<String, String> environment) throws IOException {
         Path log = log(processes.size());
-        Process process = start();
+        Process process = start(environment);
         await().atMost(60, TimeUnit.SECONDS).until(() -> {
             assertThat(process.isAlive()).as(Files.readString(log)).isTrue();
             return Files.readString(log).contains("gateway serves");
@@ -217,6 +233,49 @@ class GatewayProcessIT {
         processes.get(1).destroyForcibly().waitFor();
         startServing();
         assertThat(Files.readString(log(2))).contains("models of the last run are in memory: models=1, known=1");
+    }
+
+    @Test
+    void profilesTellWhatKeepsItBusy() throws Exception {
+        Path configuration = directory.path().resolve("gateway.properties");
+        Files.writeString(configuration, Files.readString(configuration).replace("profiling=false", "profiling=true"));
+        // With jemalloc where that is installed, as scripts/start does.
+        boolean sampled = Files.exists(Path.of("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"));
+        Process process = startServing(
+                sampled
+                        ? Map.of("LD_PRELOAD", "libjemalloc.so.2", "MALLOC_CONF", "prof:true,lg_prof_sample:16")
+                        : Map.of());
+        Matcher address = Pattern.compile("metrics=(http://127\\.0\\.0\\.1:[0-9]+)/metrics")
+                .matcher(Files.readString(log(0)));
+        assertThat(address.find()).isTrue();
+        String root = address.group(1);
+        try (TestingClient client = new TestingClient(region())) {
+            await().atMost(60, TimeUnit.SECONDS).until(() -> {
+                for (int request = 0; request < 5_000; request++) {
+                    assertThat(client.call(RequestKind.ECHO, new byte[100]).status())
+                            .isEqualTo(ErrorCode.OK);
+                }
+                return read(root + "/debug/profile/cpu?seconds=600", 200)
+                        .contains("io.millrace.gateway.memory.SharedMemoryConnector.serve");
+            });
+        }
+        assertThat(read(root + "/metrics", 200)).contains("millrace_request_total");
+        assertThat(read(root + "/debug/profile/heap", 200)).contains("Java heap allocation", " samples");
+        assertThat(read(root + "/debug/profile/native", sampled ? 200 : 503))
+                .contains(sampled ? "libjvm.so" : "gateway runs without jemalloc");
+        assertThat(read(root + "/debug/profile/thread", 404)).startsWith("path is unknown: path=/debug/profile/thread");
+        process.destroy();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        try (Stream<Path> files = Files.list(directory.path().resolve("cache/profile"))) {
+            assertThat(files).as("recordings that outlive their process").isEmpty();
+        }
+    }
+
+    private static String read(String address, int status) throws Exception {
+        HttpResponse<String> answer = HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(URI.create(address)).build(), HttpResponse.BodyHandlers.ofString());
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+        return answer.body();
     }
 
     private ModelReference publish(TestingPackage local, long modelId) throws IOException {

@@ -31,7 +31,10 @@ final class TestingGateway implements AutoCloseable {
                 "metrics-port",
                 "0",
                 "region-sparse",
-                "true"));
+                "true",
+                // One recording of this JVM for each would slow every test.
+                "profiling",
+                "false"));
         values.putAll(configuration);
         try {
             gateway = Gateway.start(

@@ -74,15 +74,10 @@ final class Access {
             throw new Refusal(HttpStatus.FORBIDDEN_403, "web pages may not ask a gateway without a token");
         }
         String host = headers.get(HttpHeader.HOST);
-        if (host != null && !isLocal(host)) {
+        if (host != null && !LocalHost.isNamedBy(host)) {
             throw new Refusal(
                     HttpStatus.FORBIDDEN_403, "host must name this machine where there is no token: header=Host");
         }
-    }
-
-    private static boolean isLocal(String host) {
-        String name = host.replaceFirst(":[0-9]*$", "").toLowerCase(Locale.ROOT);
-        return name.equals("localhost") || name.equals("[::1]") || name.matches("127(\\.[0-9]{1,3}){3}");
     }
 
     private static byte[] digest(String secret) {

@@ -10,18 +10,14 @@ import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
-import io.prometheus.metrics.exporter.httpserver.HTTPServer;
 import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import java.io.IOException;
-import java.net.InetAddress;
 import java.util.Locale;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
-/** All metrics of the gateway, and the endpoint that serves them. Threads: any. */
-public final class GatewayMetrics implements Observer, LoadObserver, SpanObserver, AutoCloseable {
+/** All metrics of the gateway. Threads: any. */
+public final class GatewayMetrics implements Observer, LoadObserver, SpanObserver {
     private static final double NANOS_PER_SECOND = 1e9;
 
     /** From a microsecond to ten seconds; the native histogram has finer ones of its own. */
@@ -52,7 +48,6 @@ public final class GatewayMetrics implements Observer, LoadObserver, SpanObserve
     private final DistributionDataPoint scoreSeconds;
     private final DistributionDataPoint totalSeconds;
     private final DistributionDataPoint loadSeconds;
-    private @Nullable HTTPServer server;
 
     /** Registers everything the pipeline and the model cache report. */
     public GatewayMetrics() {
@@ -153,19 +148,9 @@ public final class GatewayMetrics implements Observer, LoadObserver, SpanObserve
         gauge(name, help, () -> nanos.getAsLong() / NANOS_PER_SECOND);
     }
 
-    /**
-     * Serves {@code /metrics}.
-     *
-     * @return the port it listens on
-     * @throws IOException if the address cannot be bound
-     */
-    public int serve(String host, int port) throws IOException {
-        server = HTTPServer.builder()
-                .inetAddress(InetAddress.getByName(host))
-                .port(port)
-                .registry(registry)
-                .buildAndStart();
-        return server.getPort();
+    /** Everything that is registered, to be served. */
+    public PrometheusRegistry registry() {
+        return registry;
     }
 
     /** What {@code ml.metrics()} answers: a JSON list of samples. */
@@ -248,13 +233,5 @@ public final class GatewayMetrics implements Observer, LoadObserver, SpanObserve
 
     static String label(Enum<?> value) {
         return value.name().toLowerCase(Locale.ROOT);
-    }
-
-    /** Ends the endpoint. */
-    @Override
-    public void close() {
-        if (server != null) {
-            server.close();
-        }
     }
 }

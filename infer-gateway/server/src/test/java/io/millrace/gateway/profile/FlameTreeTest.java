@@ -1,0 +1,69 @@
+package io.millrace.gateway.profile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.millrace.gateway.profile.FlameTree.Node;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class FlameTreeTest {
+    static List<Frame> stack(String... names) {
+        return Arrays.stream(names)
+                .map(name -> new Frame(name, Frame.Origin.PRODUCT))
+                .toList();
+    }
+
+    @Test
+    void foldsStacksThatBeginAlike() {
+        FlameTree tree = new FlameTree(100);
+        tree.add(stack("main", "run", "score"), 5);
+        tree.add(stack("main", "run", "answer"), 2);
+        tree.add(stack("main", "run"), 1);
+        tree.add(stack("main", "run", "score"), 5);
+        assertThat(FoldedStacks.of(tree)).isEqualTo("""
+                main;run 1
+                main;run;answer 2
+                main;run;score 10
+                """);
+        assertThat(tree.sampleCount()).isEqualTo(4);
+        assertThat(tree.root().total()).isEqualTo(13);
+    }
+
+    @Test
+    void keepsAllWeightWhenItIsFull() {
+        FlameTree tree = new FlameTree(4);
+        tree.add(stack("a", "b"), 1);
+        tree.add(stack("a", "c", "d", "e"), 2);
+        tree.add(stack("x", "y"), 4);
+        // Root, a, b and c are four.
+        assertThat(FoldedStacks.of(tree)).isEqualTo("""
+                a;b 1
+                a;c 2
+                """);
+        assertThat(tree.root().self()).isEqualTo(4);
+        assertThat(tree.root().total()).isEqualTo(7);
+    }
+
+    @Test
+    void endsEndlessRecursion() {
+        FlameTree tree = new FlameTree(10_000);
+        tree.add(Collections.nCopies(5_000, new Frame("again", Frame.Origin.JDK)), 3);
+        int depth = 0;
+        Node node = tree.root();
+        while (!node.children().isEmpty()) {
+            node = node.children().iterator().next();
+            depth++;
+        }
+        assertThat(depth).isEqualTo(FlameTree.DEPTH_MAX);
+        assertThat(node.self()).isEqualTo(3);
+    }
+
+    @Test
+    void namesCannotBreakTheFoldedText() {
+        FlameTree tree = new FlameTree(10);
+        tree.add(stack("[a;b\nc]", "d"), 1);
+        assertThat(FoldedStacks.of(tree)).isEqualTo("[a:b c];d 1\n");
+    }
+}
