@@ -411,11 +411,16 @@ public final class Pipeline implements AutoCloseable {
             }
         }
 
-        /** Runs what is short, hands the rest to the workers. */
+        /** Runs what is short, hands the rest to the workers. What it throws ends the pipeline: see {@link #failure}. */
         public void run() {
-            long spentNanos = run(false, 0);
-            run(true, spentNanos);
-            touched.clear();
+            try {
+                long spentNanos = run(false, 0);
+                run(true, spentNanos);
+                touched.clear();
+            } catch (RuntimeException | Error e) {
+                failure.complete(e);
+                throw e;
+            }
         }
 
         /** Those of large jobs, or the others; tells the time spent so far. */

@@ -20,6 +20,9 @@ final class InferRequest extends Request implements Completion {
     static final String HEADER_LENGTH = "Inference-Header-Content-Length";
     private static final String BINARY = "application/octet-stream";
 
+    /** A request of more rows is a job, as {@code ml.predict_batch} is one, and lets requests of a few rows go first. */
+    private static final int SINGLE_ROWS_MAX = 64;
+
     /** Values of an answer that the thread which scored it also writes: that costs less than to wake another one. */
     private static final int OWN_VALUES_MAX = 256;
 
@@ -54,7 +57,10 @@ final class InferRequest extends Request implements Completion {
                 deadlineNanos,
                 acceptedNanos,
                 body.rows().rowCount());
-        tenant(false, model.tenantKey(), model.reference().limits().fingerprint());
+        tenant(
+                body.rows().rowCount() > SINGLE_ROWS_MAX,
+                model.tenantKey(),
+                model.reference().limits().fingerprint());
     }
 
     /** The cheapest kind that answers all outputs. */

@@ -40,6 +40,7 @@ final class OpenInferenceHandler extends Handler.Abstract {
     private final Capacity capacity;
     private final String version;
     private final SchemaCache schemas = new SchemaCache();
+    private final ThreadBursts bursts;
     private final byte[] openapi;
     private volatile boolean draining;
 
@@ -52,6 +53,7 @@ final class OpenInferenceHandler extends Handler.Abstract {
             String version) {
         this.config = config;
         this.pipeline = pipeline;
+        this.bursts = new ThreadBursts(pipeline);
         this.models = models;
         this.catalogs = catalogs;
         this.access = new Access(config.token());
@@ -301,7 +303,7 @@ final class OpenInferenceHandler extends Handler.Abstract {
             InferBody infer = InferParser.parse(body, length, jsonLength, config.rowsMax(), ticket);
             long timeoutMillis = timeoutMillis(infer);
             expire(exchange, timeoutMillis);
-            pipeline.submit(new InferRequest(
+            bursts.submit(new InferRequest(
                     exchange,
                     model,
                     infer,

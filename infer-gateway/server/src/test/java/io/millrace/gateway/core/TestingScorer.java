@@ -34,7 +34,7 @@ public final class TestingScorer implements Scorer {
     }
 
     /** What happens in each call before it is held. */
-    void onScore(Runnable action) {
+    public void onScore(Runnable action) {
         onScore = action;
     }
 

@@ -14,9 +14,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -256,6 +260,59 @@ class HttpLimitsTest {
             http.fail(away);
             assertThat(http.get("/v2/health/ready").status()).isEqualTo(200);
             assertThat(http.infer("echo", ROW).status()).isEqualTo(200);
+        }
+    }
+
+    /** A body of so many rows. */
+    private static String rows(int count) {
+        return "{\"inputs\":[{\"name\":\"x\",\"shape\":[" + count + "],\"datatype\":\"FP64\",\"data\":["
+                + "1,".repeat(count - 1) + "1]}]}";
+    }
+
+    @Test
+    void jobsOfManyRowsLeaveRoomForRequestsOfAFew() throws Exception {
+        try (TestingHttp http = new TestingHttp(Map.of())) {
+            TestingScorer scorer = new TestingScorer();
+            http.deploy("echo", 14, key -> TestingServedModels.regression(key, scorer, 1_000, 100));
+            // Known to be short, so that both workers take one.
+            for (int request = 0; request < 8; request++) {
+                assertThat(http.infer("echo", rows(65)).status()).isEqualTo(200);
+            }
+            AtomicInteger entered = new AtomicInteger();
+            scorer.onScore(entered::incrementAndGet);
+            CountDownLatch gate = scorer.hold(new CountDownLatch(1));
+            List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+            try {
+                for (int request = 1; request <= 2; request++) {
+                    int inside = request;
+                    answers.add(http.inferLater("echo", rows(65)));
+                    await().atMost(TestingHttp.TIMEOUT).until(() -> entered.get() == inside);
+                }
+                answers.add(http.inferLater("echo", rows(65)));
+                await().atMost(TestingHttp.TIMEOUT).until(() -> http.pipeline().pendingRows() == 65);
+                TestingHttp.Answer refused = http.infer("echo", rows(65));
+                assertThat(refused.text()).contains("queue of the model is full: model=model-", "waitingRows=65");
+                answers.add(http.inferLater("echo", rows(64)));
+                await().atMost(TestingHttp.TIMEOUT).until(() -> http.pipeline().pendingRows() == 65 + 64);
+            } finally {
+                gate.countDown();
+            }
+            for (CompletableFuture<HttpResponse<String>> answer : answers) {
+                assertThat(answer.get().statusCode()).isEqualTo(200);
+            }
+        }
+    }
+
+    @Test
+    void aShortBatchRunsOnTheThreadThatBroughtIt() throws IOException {
+        try (TestingHttp http = new TestingHttp(Map.of(), null, 250_000)) {
+            TestingScorer scorer = deploy(http);
+            AtomicBoolean broughtIt = new AtomicBoolean();
+            scorer.onScore(() -> broughtIt.set(Thread.currentThread().getName().startsWith("http")));
+            await().atMost(TestingHttp.TIMEOUT).until(() -> {
+                assertThat(http.infer("echo", ROW).status()).isEqualTo(200);
+                return broughtIt.get();
+            });
         }
     }
 }

@@ -55,18 +55,24 @@ final class TestingHttp implements AutoCloseable {
             .build();
     private int packageCount;
 
+    /** Only its workers score, so that a scorer can be held. */
     TestingHttp(Map<String, String> configuration) throws IOException {
         this(configuration, null);
     }
 
     TestingHttp(Map<String, String> configuration, @Nullable Journal journal) throws IOException {
+        this(configuration, journal, 0);
+    }
+
+    /** The threads of the server score what takes less than {@code inlineNanos}. */
+    TestingHttp(Map<String, String> configuration, @Nullable Journal journal, long inlineNanos) throws IOException {
         Path root = directory.path().resolve("store");
         Files.createDirectories(root);
         store = new ModelStore(new StoreConfig("fs", Map.of("root", root.toString())));
         packages = new PackageLoader(store, directory.path().resolve("cache"), 1 << 26, 65_536);
         models = new ModelCache(this::load, 1 << 26, LoadObserver.NONE, Residents.NONE);
         pipeline = new Pipeline(
-                new PipelineConfig(2, 512, 250_000),
+                new PipelineConfig(2, 512, inlineNanos),
                 models,
                 Importer.NONE,
                 Observer.NONE,
