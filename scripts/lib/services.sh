@@ -13,7 +13,7 @@ install_service_jars() {
 
 # For /debug/profile/native, where it is installed: an allocator that looks at one allocation in each half megabyte.
 native_sampling() {
-  if [ -e /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 ] && grep -qx 'profiling=true' "$RUN/conf/gateway.properties"; then
+  if compgen -G "/usr/lib/*/libjemalloc.so.2" >/dev/null && grep -qx 'profiling=true' "$RUN/conf/gateway.properties"; then
     echo env LD_PRELOAD=libjemalloc.so.2 MALLOC_CONF=prof:true,lg_prof_sample:19
   fi
 }
