@@ -206,7 +206,13 @@ final class OnnxImport {
                         "model inputs must have one number of rows: input=" + input.name() + ", rows=" + fixed
                                 + ", otherRows=" + rows);
             }
-            rows = fixed > 0 ? (int) Math.min(fixed, Integer.MAX_VALUE) : rows;
+            if (fixed > OnnxSignature.BATCH_ROWS_MAX) {
+                throw new ContractException(
+                        ErrorCode.UNSUPPORTED_KIND,
+                        "model must not want too many rows at a time: input=" + input.name() + ", rows=" + fixed
+                                + ", limit=" + OnnxSignature.BATCH_ROWS_MAX);
+            }
+            rows = fixed > 0 ? (int) fixed : rows;
         }
         return rows;
     }

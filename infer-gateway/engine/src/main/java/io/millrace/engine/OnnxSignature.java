@@ -27,6 +27,9 @@ record OnnxSignature(
         List<String> classLabels) {
     static final String FILE_NAME = "onnx.json";
 
+    /** Rows that a graph may want in every run; each run needs memory for all of them. */
+    static final int BATCH_ROWS_MAX = 4096;
+
     private static final int FORMAT_VERSION = 1;
 
     /** What the output of a graph holds. */
@@ -72,7 +75,7 @@ record OnnxSignature(
         }
         OnnxSignature signature = new OnnxSignature(
                 json.bool("matrix"),
-                (int) json.integer("batch-rows", 0, Integer.MAX_VALUE),
+                (int) json.integer("batch-rows", 0, BATCH_ROWS_MAX),
                 json.string("output"),
                 scores(json),
                 json.strings("class-names"),
