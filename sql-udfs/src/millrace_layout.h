@@ -40,7 +40,7 @@
 #define MILLRACE_STATE_CODE(word) ((uint32_t) (word) & 0xff)
 
 /* Control line and ready bitmap */
-#define MILLRACE_LAYOUT_VERSION 2
+#define MILLRACE_LAYOUT_VERSION 3
 #define MILLRACE_CONTROL_LENGTH 128
 #define MILLRACE_CONTROL_MAGIC UINT64_C(0x4c5254434c4c494d)
 #define MILLRACE_CONTROL_MAGIC_OFFSET 0

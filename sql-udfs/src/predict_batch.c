@@ -294,6 +294,7 @@ typedef struct TableReceiver
 {
 	DestReceiver receiver;		/* first, as the executor only knows it */
 	BatchStream *stream;
+	TupleDesc	rows;
 	MemoryContext stream_context;	/* of the batches */
 	MemoryContext row_context;	/* reset after each row */
 } TableReceiver;
@@ -301,19 +302,18 @@ typedef struct TableReceiver
 static void
 start_rows(DestReceiver *receiver, int operation, TupleDesc rows)
 {
-	TableReceiver *self = (TableReceiver *) receiver;
-	MemoryContext prior = MemoryContextSwitchTo(self->stream_context);
-
-	open_batches(self->stream, rows);
-	MemoryContextSwitchTo(prior);
+	((TableReceiver *) receiver)->rows = rows;
 }
 
 static bool
 receive_row(TupleTableSlot *row, DestReceiver *receiver)
 {
 	TableReceiver *self = (TableReceiver *) receiver;
-	MemoryContext prior = MemoryContextSwitchTo(self->row_context);
+	MemoryContext prior = MemoryContextSwitchTo(self->stream_context);
 
+	if (self->stream->descriptor == NULL)
+		open_batches(self->stream, self->rows);	/* not before: an empty table needs no gateway */
+	MemoryContextSwitchTo(self->row_context);
 	slot_getallattrs(row);
 	add_row(self->stream, row);
 	MemoryContextSwitchTo(prior);

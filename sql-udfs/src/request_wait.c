@@ -266,7 +266,9 @@ write_request(MillraceRequest *request, size_t length)
 
 	if (length <= millrace_region.request_slab_length)
 	{
+		millrace_slot_avoid(request->slot); /* if that raises, for want of memory */
 		millrace_region_hold_request(request->slot);
+		millrace_slot_avoid(MILLRACE_SLOT_NONE);
 		write_envelope(request, millrace_region_request(request->slot));
 		return true;
 	}
@@ -470,6 +472,8 @@ take_answer(MillraceRequest *request, MillraceAnswer *answer)
 {
 	const MillraceSlotLine *line = millrace_region_slot(request->slot);
 
+	if (line->status == MILLRACE_ERROR_DISK_FULL)
+		millrace_slot_avoid(request->slot);
 	answer->bytes = millrace_region_response(request->slot);
 	answer->length = *(const volatile uint32_t *) &line->response_length;
 	if (answer->length > MILLRACE_PAYLOAD_LENGTH_LIMIT)

@@ -10,6 +10,9 @@
 /* The slot given back last: its memory is warm, and a backend stays with the few slots it needs */
 static int	last_slot = MILLRACE_SLOT_NONE;
 
+/* The slot that is not to be used next, though it is given back last */
+static int	avoided_slot = MILLRACE_SLOT_NONE;
+
 /* The word of the same claim in another state */
 static inline uint64_t
 word_in_state(uint64_t word, uint32_t state)
@@ -79,6 +82,13 @@ millrace_slot_owned(int slot, uint64_t word)
 	return word_in_state(seen, 0) == word_in_state(word, 0) && MILLRACE_STATE_CODE(seen) != MILLRACE_STATE_FREE;
 }
 
+/* Begins with another slot after this one: there is no memory for it, and others may have had theirs for long */
+void
+millrace_slot_avoid(int slot)
+{
+	avoided_slot = slot;
+}
+
 /* Gives a slot back, whatever has become of the request; a running one is left for the gateway to free */
 void
 millrace_slot_release(int slot, uint64_t word)
@@ -86,7 +96,8 @@ millrace_slot_release(int slot, uint64_t word)
 	MillraceSlotLine *line = millrace_region_slot(slot);
 	uint64_t	seen = atomic_load_explicit(&line->state, memory_order_acquire);
 
-	last_slot = slot;
+	last_slot = slot == avoided_slot ? (slot + 1) % MILLRACE_SLOT_COUNT : slot;
+	avoided_slot = MILLRACE_SLOT_NONE;
 	for (;;)
 	{
 		uint32_t	state = MILLRACE_STATE_CODE(seen);

@@ -17,6 +17,7 @@
 extern int	millrace_slot_claim(uint64_t *word);
 extern bool millrace_slot_submit(int slot, uint64_t *word);
 extern bool millrace_slot_done(int slot, uint64_t word);
+extern void millrace_slot_avoid(int slot);
 extern bool millrace_slot_owned(int slot, uint64_t word);
 extern void millrace_slot_release(int slot, uint64_t word);
 

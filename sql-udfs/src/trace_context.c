@@ -1,5 +1,7 @@
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "port.h"
 #include "trace_context.h"
 
 #define MILLRACE_TRACEPARENT_LENGTH 55	/* 00-<32>-<16>-<2> */
@@ -101,9 +103,20 @@ mixed(uint64 value)
 	return (value ^ (value >> 31)) | 1;
 }
 
-/* Tells the gateway the caller's trace, or a new one that nobody has a span in. The seed is another one for each request. */
+/* What tells the traces of this backend from those of all others */
+static const uint64 *
+backend_seeds(void)
+{
+	static uint64 seeds[2] = {0, 0};
+
+	if (seeds[0] == 0 && !pg_strong_random(seeds, sizeof(seeds)))
+		seeds[0] = mixed((uint64) MyProcPid << 32 ^ (uint64) MyStartTimestamp);
+	return seeds;
+}
+
+/* Tells the gateway the caller's trace, or a new one that nobody has a span in. The number is another one for each request. */
 void
-millrace_trace_write(MillraceSlotLine *line, uint64 seed)
+millrace_trace_write(MillraceSlotLine *line, uint64 number)
 {
 	if (caller_trace != NULL)
 	{
@@ -113,7 +126,8 @@ millrace_trace_write(MillraceSlotLine *line, uint64 seed)
 	}
 	else
 	{
-		uint64		trace_id[] = {mixed(2 * seed), mixed(2 * seed + 1)};
+		const uint64 *seeds = backend_seeds();
+		uint64		trace_id[] = {mixed(seeds[0] + number), mixed(seeds[1] ^ number)};
 
 		memcpy(line->trace_id, trace_id, sizeof(line->trace_id));
 		memset(line->span_id, 0, sizeof(line->span_id));

@@ -108,8 +108,15 @@ final class TreeModelParser {
         return trees;
     }
 
-    /** Where the trees of each iteration begin, and at last their count. */
+    /** Where the trees of each iteration begin, and at last their count. Before 2.0 the library reckoned it by itself. */
     private static void checkIterations(Map<?, ?> model, int treeCount) {
+        if (!model.containsKey("iteration_indptr")) {
+            int parallel = number(object(model, "gbtree_model_param"), "num_parallel_tree", 1, Integer.MAX_VALUE);
+            if (treeCount == 0) {
+                throw corrupt("a model without iterations must have trees", "parallelTrees=" + parallel);
+            }
+            return;
+        }
         int[] begins = integers(model, "iteration_indptr");
         boolean sound = begins.length > 0 && begins[0] == 0 && begins[begins.length - 1] == treeCount;
         for (int index = 1; sound && index < begins.length; index++) {

@@ -81,6 +81,16 @@ class TreeModelParserPropertyTest {
         assertThat(refusalOf(categorical)).hasMessageStartingWith("splits must be numeric");
     }
 
+    /** Files of versions before 2.0 do not say where iterations begin. */
+    @Test
+    void iterationsMayBeUnknown() {
+        byte[] old = MODEL.clone();
+        int key = new String(old, StandardCharsets.ISO_8859_1).indexOf("iteration_indptr");
+        assertThat(key).isPositive();
+        old[key] = 'I';
+        assertThat(refusalOf(old)).isNull();
+    }
+
     private static int leafOfFirstTree() {
         TreeModel.Tree tree =
                 TreeModelParser.parse(ByteBuffer.wrap(MODEL)).trees().get(0);

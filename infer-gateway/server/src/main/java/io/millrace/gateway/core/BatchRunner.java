@@ -68,7 +68,7 @@ final class BatchRunner {
     private void dropLate(Batch batch, long now) {
         for (int index = 0; index < batch.requestCount(); ) {
             Request request = batch.request(index);
-            observer.queued(now - request.acceptedNanos());
+            observer.queued(now - request.submittedNanos());
             if (isLate(request, now)) {
                 batch.remove(index);
                 failLate(request, now);

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * What there is to tell of one request that ended; never its values. Times are nanoseconds of the pipeline's clock.
  *
  * @param model that it was bound to; empty when it came to none
- * @param acceptedNanos when it came in
+ * @param submittedNanos when its caller handed it over
  * @param endNanos when its answer, or its error, was ready
  * @param stages null when it was in no batch
  */
@@ -18,14 +18,14 @@ public record EndedRequest(
         String model,
         int rowCount,
         ErrorCode code,
-        long acceptedNanos,
+        long submittedNanos,
         long endNanos,
         @Nullable Stages stages) {
 
     /**
      * What a request went through, one after the other. Of one that is scored in blocks the last two are the sums.
      *
-     * @param queueNanos from coming in to the beginning of its batch, a load of its model included
+     * @param queueNanos from being handed over to the beginning of its batch, a load of its model included
      * @param transformNanos of its batch; 0 when that failed before
      * @param scoreNanos of its batch; 0 when that failed before, or there was nothing to score
      * @param batchRows of all requests of its batch
@@ -40,7 +40,7 @@ public record EndedRequest(
                 request.modelName(),
                 request.rowCount(),
                 code,
-                request.acceptedNanos(),
+                request.submittedNanos(),
                 endNanos,
                 stages(request, endNanos));
     }
@@ -54,12 +54,12 @@ public record EndedRequest(
         long transformNanos =
                 request.kind() == RequestKind.PREPROCESS ? endNanos - times.startNanos() : times.transformNanos();
         return new Stages(
-                times.startNanos() - request.acceptedNanos(), transformNanos, times.scoreNanos(), times.rowCount());
+                times.startNanos() - request.submittedNanos(), transformNanos, times.scoreNanos(), times.rowCount());
     }
 
-    /** From coming in to the end. */
+    /** From being handed over to the end. */
     public long totalNanos() {
-        return endNanos - acceptedNanos;
+        return endNanos - submittedNanos;
     }
 
     /** Whether it went wrong; to be asked for a model or a descriptor is the protocol's normal course. */

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 /** Requests that are told of one by one: slow ones in the log, sampled ones as spans. Threads: any. */
 public final class Journal {
+    private static final long RANDOM_MASK = (1L << 56) - 1;
+
     private final long slowNanos;
     private final double ratio;
     private final @Nullable Consumer<EndedRequest> spans;
@@ -41,7 +43,7 @@ public final class Journal {
 
     /** A request ends. */
     void ended(Request request, ErrorCode code, long endNanos) {
-        boolean slow = slowNanos != 0 && request.kind().hasRows() && endNanos - request.acceptedNanos() >= slowNanos;
+        boolean slow = slowNanos != 0 && request.kind().hasRows() && endNanos - request.submittedNanos() >= slowNanos;
         boolean traced =
                 spans != null && (slow || EndedRequest.isError(code) || isSampled(request.traceParent(), ratio));
         if (!slow && !traced) {
@@ -57,7 +59,8 @@ public final class Journal {
         }
     }
 
+    /** Drawn by the last 56 bits of the trace id, which the standard calls random; the ones before may not be. */
     static boolean isSampled(TraceParent trace, double ratio) {
-        return trace.hasCaller() ? trace.sampled() : ratio > 0 && (trace.low() >>> 1) <= ratio * Long.MAX_VALUE;
+        return trace.hasCaller() ? trace.sampled() : (trace.low() & RANDOM_MASK) < (long) (ratio * (RANDOM_MASK + 1));
     }
 }

@@ -435,7 +435,8 @@ public final class Pipeline implements AutoCloseable {
                 int rows = queue.nextRows(blockRows);
                 while (rows > 0 && fits(queue, rows, spentNanos)) {
                     long start = clock.getAsLong();
-                    queue.take(batch, blockRows);
+                    // What came meanwhile may be too much for this thread.
+                    queue.take(batch, rows);
                     runner.run(batch, queue.model(), blockRows);
                     spentNanos += clock.getAsLong() - start;
                     rows = queue.nextRows(blockRows);

@@ -4,6 +4,7 @@ import io.millrace.contract.RowReader;
 import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.layout.RequestKind;
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -17,10 +18,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Threads: one at a time, except {@link #isWanted}.
  */
 public abstract class Request {
+    private static final long WAIT_NANOS_MAX = TimeUnit.HOURS.toNanos(1);
+
     private RequestKind kind = RequestKind.ECHO;
     private long modelKey;
     private long deadlineNanos;
     private long acceptedNanos;
+    private long submittedNanos;
     private int rowCount;
     private long traceIdHigh;
     private long traceIdLow;
@@ -64,6 +68,7 @@ public abstract class Request {
         this.modelKey = modelKey;
         this.deadlineNanos = deadlineNanos;
         this.acceptedNanos = acceptedNanos;
+        this.submittedNanos = acceptedNanos;
         this.rowCount = rowCount;
         this.model = null;
         this.transform = null;
@@ -71,6 +76,18 @@ public abstract class Request {
         this.bulk = false;
         this.tenantKey = 0;
         this.limits = 0;
+    }
+
+    /**
+     * When the caller handed it over, if the connector was busy since then. After {@link #open}.
+     *
+     * @param submittedNanos as the caller says; a time to come, or one that is long past, is not believed
+     */
+    protected final void submitted(long submittedNanos) {
+        long waitedNanos = acceptedNanos - submittedNanos;
+        if (waitedNanos > 0 && waitedNanos < WAIT_NANOS_MAX) {
+            this.submittedNanos = submittedNanos;
+        }
     }
 
     /**
@@ -108,6 +125,11 @@ public abstract class Request {
 
     public final long acceptedNanos() {
         return acceptedNanos;
+    }
+
+    /** When the caller handed it over: where what it waits begins. */
+    public final long submittedNanos() {
+        return submittedNanos;
     }
 
     public final int rowCount() {

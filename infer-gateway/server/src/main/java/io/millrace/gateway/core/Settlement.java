@@ -106,7 +106,7 @@ final class Settlement {
 
     private void close(Request request, ErrorCode code) {
         long now = clock.getAsLong();
-        quietly(() -> observer.answered(request.modelName(), request.kind(), code, now - request.acceptedNanos()));
+        quietly(() -> observer.answered(request.modelName(), request.kind(), code, now - request.submittedNanos()));
         if (journal != null) {
             quietly(() -> journal.ended(request, code, now));
         }

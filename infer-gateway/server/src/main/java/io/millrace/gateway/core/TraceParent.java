@@ -27,7 +27,8 @@ public record TraceParent(long high, long low, long spanId, boolean sampled) {
     public static TraceParent of(@Nullable String header) {
         if (header != null && header.length() <= 512) {
             Matcher matcher = FORM.matcher(header);
-            if (matcher.matches()) {
+            // Only later versions may have more.
+            if (matcher.matches() && (matcher.group(4) == null || !header.startsWith("00"))) {
                 String traceId = matcher.group(1);
                 long high = HexFormat.fromHexDigitsToLong(traceId, 0, 16);
                 long low = HexFormat.fromHexDigitsToLong(traceId, 16, 32);

@@ -299,6 +299,7 @@ final class OpenInferenceHandler extends Handler.Abstract {
     private void infer(Exchange exchange, Catalog.Model model) {
         long accepted = System.nanoTime();
         read(exchange, (ticket, body, length) -> {
+            long received = System.nanoTime();
             int jsonLength = jsonLength(exchange.request(), length);
             InferBody infer = InferParser.parse(body, length, jsonLength, config.rowsMax(), ticket);
             long timeoutMillis = timeoutMillis(infer);
@@ -310,7 +311,7 @@ final class OpenInferenceHandler extends Handler.Abstract {
                     schemas.schema(infer.rows().columns()),
                     ticket,
                     getServer().getThreadPool(),
-                    accepted,
+                    received,
                     accepted + TimeUnit.MILLISECONDS.toNanos(timeoutMillis)));
         });
     }

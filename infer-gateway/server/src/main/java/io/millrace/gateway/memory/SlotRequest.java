@@ -95,6 +95,7 @@ final class SlotRequest extends Request implements Completion {
         envelope.wrap(length <= SlotLayout.SLAB_LENGTH ? requestSlab : openPayload(length), 0, length);
         rowsLeft = envelope.rowCount();
         open(kind, slots.modelKey(slotIndex), slots.deadlineNanos(slotIndex), nowNanos, kind.hasRows() ? rowsLeft : 0);
+        submitted(slots.submittedNanos(slotIndex));
         tenant(envelope.isBulk(), envelope.tenantKey(), envelope.limits());
     }
 

@@ -125,7 +125,7 @@ final class RequestSpans {
         if (stages != null) {
             root.setAttribute(BATCH_ROWS, stages.batchRows());
             Context inside = Context.root().with(root);
-            long begin = request.acceptedNanos();
+            long begin = request.submittedNanos();
             addStage("queue", inside, begin, stages.queueNanos());
             begin += stages.queueNanos();
             if (stages.transformNanos() > 0) {
@@ -152,7 +152,7 @@ final class RequestSpans {
     }
 
     private Span start(SpanBuilder builder, Context parent, EndedRequest request) {
-        Span span = start(builder, parent, request.acceptedNanos());
+        Span span = start(builder, parent, request.submittedNanos());
         span.setAttribute(KIND, label(request.kind()));
         span.setAttribute(CODE, label(request.code()));
         span.setAttribute(ROWS, request.rowCount());

@@ -3,7 +3,6 @@ package io.millrace.gateway.trace;
 import io.millrace.gateway.core.EndedRequest;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.sdk.common.CompletableResultCode;
-import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -99,9 +98,16 @@ public final class SpanExport implements Consumer<EndedRequest>, AutoCloseable {
             }
         } catch (InterruptedException e) {
             log.warn("export of spans is interrupted");
-        } catch (RuntimeException | Error e) {
+        } catch (Error e) {
             log.error("spans cannot be sent any longer", e);
+            giveUp();
         }
+    }
+
+    private synchronized void giveUp() {
+        closing = true;
+        waiting.forEach(request -> observer.dropped(RequestSpans.count(request)));
+        waiting.clear();
     }
 
     /** Waits for the next batch; empty at the end. */
@@ -128,15 +134,23 @@ public final class SpanExport implements Consumer<EndedRequest>, AutoCloseable {
     }
 
     private void export(List<EndedRequest> batch) {
-        List<SpanData> made = spans.of(batch);
-        // The exporter keeps the time by itself; this is for the case that it does not.
-        CompletableResultCode result = exporter.export(made).join(2 * TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        CompletableResultCode result = send(batch);
+        int count = batch.stream().mapToInt(RequestSpans::count).sum();
         if (result.isSuccess()) {
-            observer.exported(made.size());
+            observer.exported(count);
         } else {
-            observer.failed(made.size());
+            observer.failed(count);
         }
         report(result);
+    }
+
+    private CompletableResultCode send(List<EndedRequest> batch) {
+        try {
+            // The exporter keeps the time by itself; this is for the case that it does not.
+            return exporter.export(spans.of(batch)).join(2 * TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RuntimeException e) {
+            return CompletableResultCode.ofExceptionalFailure(e);
+        }
     }
 
     /** Told when it changes, since a collector may be away for days. */
