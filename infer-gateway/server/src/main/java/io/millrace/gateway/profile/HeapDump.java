@@ -91,8 +91,10 @@ final class HeapDump {
     }
 
     private static long[] addresses(String line) {
+        // None where the stack could not be walked.
         return Arrays.stream(line.substring(1).strip().split(" "))
-                .mapToLong(address -> Long.parseUnsignedLong(address.substring(2), 16))
+                .filter(address -> !address.isEmpty())
+                .mapToLong(address -> Long.parseUnsignedLong(address.replaceFirst("^0x", ""), 16))
                 .toArray();
     }
 

@@ -17,27 +17,39 @@ import org.jspecify.annotations.Nullable;
  * @see <a href="https://jemalloc.net/jemalloc.3.html">jemalloc(3), mallctl</a>
  */
 final class Jemalloc {
+    /** ENOENT: one that is built without profiling does not know its names. */
+    private static final int UNKNOWN_NAME = 2;
+
     private final Function mallctl;
 
     private Jemalloc(Function mallctl) {
         this.mallctl = mallctl;
     }
 
-    /** Nothing when the process runs with another allocator. */
+    /**
+     * Nothing when the process runs with another allocator.
+     *
+     * @throws LinkageError where native functions cannot be called at all
+     */
     static Optional<Jemalloc> ofThisProcess() {
+        NativeLibrary process = NativeLibrary.getProcess();
         try {
-            return Optional.of(new Jemalloc(NativeLibrary.getProcess().getFunction("mallctl")));
+            return Optional.of(new Jemalloc(process.getFunction("mallctl")));
         } catch (UnsatisfiedLinkError otherAllocator) {
             return Optional.empty();
         }
     }
 
-    /** Whether it samples allocations: that is decided when the process starts. */
+    /** Whether it samples allocations: that is decided when it is built, and when the process starts. */
     boolean samples() throws IOException {
         try (Memory flag = new Memory(1);
                 Memory length = length(1)) {
             flag.setByte(0, (byte) 0);
-            call("opt.prof", flag, length, null, 0);
+            int error = tryCall("opt.prof", flag, length, null, 0);
+            if (error == UNKNOWN_NAME) {
+                return false;
+            }
+            check("opt.prof", error);
             return flag.getByte(0) != 0;
         }
     }
@@ -74,7 +86,19 @@ final class Jemalloc {
     private void call(
             String name, @Nullable Pointer old, @Nullable Pointer oldLength, @Nullable Pointer fresh, long freshLength)
             throws IOException {
-        int error = mallctl.invokeInt(new Object[] {name, old, oldLength, fresh, freshLength});
+        check(name, tryCall(name, old, oldLength, fresh, freshLength));
+    }
+
+    private int tryCall(
+            String name,
+            @Nullable Pointer old,
+            @Nullable Pointer oldLength,
+            @Nullable Pointer fresh,
+            long freshLength) {
+        return mallctl.invokeInt(new Object[] {name, old, oldLength, fresh, freshLength});
+    }
+
+    private static void check(String name, int error) throws IOException {
         if (error != 0) {
             throw new IOException("jemalloc refuses: name=" + name + ", errno=" + error);
         }

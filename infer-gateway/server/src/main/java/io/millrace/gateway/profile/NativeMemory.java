@@ -1,7 +1,6 @@
 package io.millrace.gateway.profile;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -56,7 +55,7 @@ final class NativeMemory {
             }
             return tree;
         } finally {
-            Files.delete(file);
+            ProfileDirectory.delete(file);
         }
     }
 

@@ -1,19 +1,19 @@
 package io.millrace.gateway.profile;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /*
- * JFR looks at every thread that runs Java code each period, but only at one that runs native code: these take turns. So one
+ * JFR looks at five threads that run Java code each period, but only at one that runs native code: these take turns. So one
  * look at a native thread stands for as many periods as there are threads that take turns, those that only wait among them.
- * How many there are is told by how many different ones were looked at within about a second, which is several rounds.
+ * How many there are is told by how many different ones the looks around it were at, which is several rounds.
  */
 /** What the samples of native code stand for. */
 final class NativeTurns {
-    private static final Duration HALF_WINDOW = Duration.ofMillis(500);
+    /** Looks that count, before and after one. */
+    private static final int HALF_WINDOW = 25;
 
     private NativeTurns() {}
 
@@ -31,11 +31,10 @@ final class NativeTurns {
         int begin = 0;
         int end = 0;
         for (int index = 0; index < weights.length; index++) {
-            Instant time = looks.get(index).time();
-            while (end < weights.length && !looks.get(end).time().isAfter(time.plus(HALF_WINDOW))) {
+            while (end < weights.length && end <= index + HALF_WINDOW) {
                 within.merge(looks.get(end++).threadId(), 1, Integer::sum);
             }
-            while (looks.get(begin).time().isBefore(time.minus(HALF_WINDOW))) {
+            while (begin < index - HALF_WINDOW) {
                 within.computeIfPresent(
                         looks.get(begin++).threadId(), (thread, count) -> count == 1 ? null : count - 1);
             }

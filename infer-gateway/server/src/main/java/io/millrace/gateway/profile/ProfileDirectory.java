@@ -1,63 +1,152 @@
 package io.millrace.gateway.profile;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/**
- * The directory of recordings and of files that live as long as a request. Several gateways may share it: every name tells
- * the pid, and what a killed process left is removed by the next one that starts.
+/*
+ * Several gateways may share the directory, also from containers that number their processes alike. So each has a directory
+ * of its own in it with a locked file: the kernel gives the lock back however the process ends, and what can be locked by
+ * another was left behind. Whoever removes one holds its lock meanwhile; whoever has made one and then finds it locked or
+ * gone makes another.
  */
-final class ProfileDirectory {
-    /** JFR's directories are {@code TIME_PID}, with a number behind it for a second one of the same second. */
-    private static final Pattern OWNED =
-            Pattern.compile("[0-9]{4}(?:_[0-9]{2}){5}_([0-9]+)(?:_[0-9]+)?|profile-([0-9]+)-.*");
+/** The directory of this process for recordings and for files that live as long as a request. Threads: any. */
+final class ProfileDirectory implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ProfileDirectory.class);
+    private static final String PREFIX = "process-";
+    private static final String LOCK = "lock";
+    private static final int ATTEMPTS_MAX = 10;
+
+    /** Of this very process: closing any channel of a file would give all its locks back. */
+    private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
     private final Path path;
+    private final FileChannel lock;
 
-    private ProfileDirectory(Path path) {
+    private ProfileDirectory(Path path, FileChannel lock) {
         this.path = path;
+        this.lock = lock;
     }
 
-    /** Makes the directory if there is none, and removes what belongs to processes that are gone. */
-    static ProfileDirectory open(Path path) throws IOException {
-        Files.createDirectories(path);
-        List<Path> entries;
-        try (Stream<Path> listed = Files.list(path)) {
-            entries = listed.filter(ProfileDirectory::isOrphan).toList();
+    /**
+     * Makes one, and removes those of processes that are gone.
+     *
+     * @param parent is made if there is none
+     */
+    static ProfileDirectory open(Path parent) throws IOException {
+        Files.createDirectories(parent);
+        Path real = parent.toRealPath();
+        try (DirectoryStream<Path> listed = Files.newDirectoryStream(real, PREFIX + "*")) {
+            for (Path entry : listed) {
+                removeOrphan(entry);
+            }
         }
-        for (Path entry : entries) {
-            remove(entry);
+        for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+            ProfileDirectory made = make(real);
+            if (made != null) {
+                return made;
+            }
         }
-        return new ProfileDirectory(path);
+        throw new IOException("directory of this process is removed by others: directory=" + real);
     }
 
-    private static boolean isOrphan(Path entry) {
-        Matcher owned = OWNED.matcher(entry.getFileName().toString());
-        if (!owned.matches()) {
-            return false;
+    private static @Nullable ProfileDirectory make(Path parent) throws IOException {
+        Path path = Files.createTempDirectory(parent, PREFIX);
+        OWN.add(path);
+        FileChannel channel = null;
+        try {
+            channel = lock(path);
+            if (channel != null && Files.exists(path.resolve(LOCK))) {
+                return new ProfileDirectory(path, channel);
+            }
+        } catch (NoSuchFileException e) {
+            log.debug("directory of this process was removed by another: directory={}", path, e);
         }
-        long pid = Long.parseLong(owned.group(1) == null ? owned.group(2) : owned.group(1));
-        return pid != ProcessHandle.current().pid() && ProcessHandle.of(pid).isEmpty();
+        if (channel != null) {
+            channel.close();
+        }
+        OWN.remove(path);
+        return null;
     }
 
+    /** The locked file; null while another process has it. */
+    private static @Nullable FileChannel lock(Path path) throws IOException {
+        FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock lock = null;
+        try {
+            lock = channel.tryLock();
+        } finally {
+            if (lock == null) {
+                channel.close();
+            }
+        }
+        return lock == null ? null : channel;
+    }
+
+    private static void removeOrphan(Path entry) {
+        if (OWN.contains(entry)) {
+            return;
+        }
+        try (FileChannel lock = lock(entry)) {
+            if (lock != null) {
+                remove(entry);
+            }
+        } catch (IOException e) {
+            log.warn("files of an ended process cannot be removed: path={}", entry, e);
+        }
+    }
+
+    /** JFR may remove its own at the same time. */
     private static void remove(Path entry) throws IOException {
-        List<Path> inner;
-        try (Stream<Path> walked = Files.walk(entry)) {
-            inner = walked.sorted(Comparator.reverseOrder()).toList();
+        if (Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
+            try (DirectoryStream<Path> inner = Files.newDirectoryStream(entry)) {
+                for (Path file : inner) {
+                    remove(file);
+                }
+            } catch (NoSuchFileException gone) {
+                return;
+            }
         }
-        for (Path file : inner) {
+        Files.deleteIfExists(entry);
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** A file that the caller deletes; nobody else may read it. */
+    Path file(String suffix) throws IOException {
+        return Files.createTempFile(path, "profile-", suffix);
+    }
+
+    /** Deletes such a file; one that stays goes with the directory, and must not hide why it was not needed. */
+    static void delete(Path file) {
+        try {
             Files.deleteIfExists(file);
+        } catch (IOException e) {
+            log.warn("file of a profile cannot be deleted: file={}", file, e);
         }
     }
 
-    /** A file that the caller deletes. */
-    Path file(String suffix) throws IOException {
-        return Files.createTempFile(path, "profile-" + ProcessHandle.current().pid() + "-", suffix);
+    /** Removes it with all that is in it. */
+    @Override
+    public void close() {
+        try (lock) {
+            remove(path);
+        } catch (IOException e) {
+            log.warn("directory of profiles cannot be removed: directory={}", path, e);
+        }
+        OWN.remove(path);
     }
 }

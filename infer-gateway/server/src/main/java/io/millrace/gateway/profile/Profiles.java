@@ -35,7 +35,12 @@ final class Profiles implements AutoCloseable {
      */
     static Profiles start(ProfileConfig config, String version) throws IOException {
         ProfileDirectory directory = ProfileDirectory.open(config.directory());
-        return new Profiles(config, version, directory, FlightRecording.start(config));
+        try {
+            return new Profiles(config, version, directory, FlightRecording.start(config, directory.path()));
+        } catch (IOException | RuntimeException | Error e) {
+            directory.close();
+            throw e;
+        }
     }
 
     /** A folded profile and what a page says of it. */
@@ -54,9 +59,10 @@ final class Profiles implements AutoCloseable {
         Instant since = since(query, now);
         FlameTree tree = read(since, file -> new RecordingReader(file, since, NODES_MAX).cpu(config.period()));
         String explanation =
-                "Width is processor time of Java threads, by thread and caller. Threads that run Java code are"
-                        + " all looked at each time; those in native code take turns, so their share is an estimate. What waits,"
-                        + " and the threads of the JVM itself, are not shown.";
+                "Width is processor time of Java threads, by thread and caller. Each time up to five threads that"
+                        + " run Java code are looked at, so where more run at once each is wider than shown; and one in native"
+                        + " code, in turn, so their share is an estimate. What waits, and the threads of the JVM itself, are not"
+                        + " shown.";
         return profile(
                 query,
                 tree,
@@ -64,7 +70,7 @@ final class Profiles implements AutoCloseable {
                 "Processor time",
                 explanation,
                 seconds(since, now),
-                samples(tree) + ", one every " + config.period().toMillis() + " ms for each busy thread");
+                samples(tree) + ", taken every " + config.period().toMillis() + " ms");
     }
 
     private Profile heap(ProfileQuery query) throws IOException {
@@ -146,13 +152,18 @@ final class Profiles implements AutoCloseable {
         try {
             return use.accept(file);
         } finally {
-            Files.delete(file);
+            ProfileDirectory.delete(file);
         }
     }
 
-    /** The recording of the last seconds, and some more; the caller deletes the file. */
-    Path recording(int seconds) throws IOException {
-        return recording(Instant.now().minusSeconds(seconds));
+    /** The recording of the last seconds, and some more; its file has no name any more. */
+    Answer recording(ProfileQuery query) throws IOException {
+        Path file = recording(Instant.now().minusSeconds(query.seconds()));
+        try {
+            return Answer.recording(Files.newInputStream(file), Files.size(file));
+        } finally {
+            ProfileDirectory.delete(file);
+        }
     }
 
     private Path recording(Instant since) throws IOException {
@@ -160,7 +171,7 @@ final class Profiles implements AutoCloseable {
         try {
             recording.copy(since, file);
         } catch (IOException | RuntimeException | Error e) {
-            Files.delete(file);
+            ProfileDirectory.delete(file);
             throw e;
         }
         return file;
@@ -169,5 +180,6 @@ final class Profiles implements AutoCloseable {
     @Override
     public void close() {
         recording.close();
+        directory.close();
     }
 }

@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
@@ -32,6 +35,7 @@ final class RecordingReader {
     private final Path file;
     private final Instant since;
     private final FlameTree tree;
+    private final Map<Frame, Frame> shared = new HashMap<>();
 
     RecordingReader(Path file, Instant since, int nodesMax) {
         this.file = file;
@@ -61,29 +65,42 @@ final class RecordingReader {
      */
     FlameTree cpu(Duration period) throws IOException {
         long periodMicros = period.toNanos() / 1_000;
-        List<RecordedEvent> nativeSamples = new ArrayList<>();
+        List<NativeSample> nativeSamples = new ArrayList<>();
         read(event -> {
             switch (event.getEventType().getName()) {
                 case FlightRecording.EXECUTION_SAMPLE -> tree.add(stack(event, "sampledThread"), periodMicros);
-                case FlightRecording.NATIVE_SAMPLE -> nativeSamples.add(event);
+                case FlightRecording.NATIVE_SAMPLE -> nativeSamples.add(nativeSample(event));
                 default -> {}
             }
         });
-        nativeSamples.sort(Comparator.comparing(RecordedEvent::getStartTime));
+        nativeSamples.sort(Comparator.comparing(sample -> sample.look().time()));
         int[] weights = NativeTurns.weights(
-                nativeSamples.stream().map(RecordingReader::look).toList());
+                nativeSamples.stream().map(NativeSample::look).toList());
         for (int index = 0; index < weights.length; index++) {
-            RecordedEvent sample = nativeSamples.get(index);
-            if (!waits(sample.getStackTrace())) {
-                tree.add(stack(sample, "sampledThread"), weights[index] * periodMicros);
+            List<Frame> frames = nativeSamples.get(index).frames();
+            if (!frames.isEmpty()) {
+                tree.add(frames, weights[index] * periodMicros);
             }
         }
         return tree;
     }
 
-    private static Look look(RecordedEvent event) {
+    /**
+     * What must be kept until all have been read: the event itself would keep the parsed chunk that it is from.
+     *
+     * @param frames empty for a thread that waits
+     */
+    private record NativeSample(Look look, List<Frame> frames) {}
+
+    private NativeSample nativeSample(RecordedEvent event) {
         RecordedThread thread = event.getThread("sampledThread");
-        return new Look(event.getStartTime(), thread == null ? -1 : thread.getJavaThreadId());
+        Look look = new Look(event.getStartTime(), thread == null ? -1 : thread.getJavaThreadId());
+        if (waits(event.getStackTrace())) {
+            return new NativeSample(look, List.of());
+        }
+        List<Frame> frames = stack(event, "sampledThread");
+        frames.replaceAll(frame -> Objects.requireNonNullElse(shared.putIfAbsent(frame, frame), frame));
+        return new NativeSample(look, List.copyOf(frames));
     }
 
     private static boolean waits(@Nullable RecordedStackTrace trace) {

@@ -3,6 +3,9 @@ package io.millrace.gateway.profile;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.millrace.gateway.profile.FlameTree.Node;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -15,14 +18,20 @@ class FlameTreeTest {
                 .toList();
     }
 
+    private static String folded(FlameTree tree) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        FoldedStacks.write(tree, out);
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
     @Test
-    void foldsStacksThatBeginAlike() {
+    void foldsStacksThatBeginAlike() throws IOException {
         FlameTree tree = new FlameTree(100);
         tree.add(stack("main", "run", "score"), 5);
         tree.add(stack("main", "run", "answer"), 2);
         tree.add(stack("main", "run"), 1);
         tree.add(stack("main", "run", "score"), 5);
-        assertThat(FoldedStacks.of(tree)).isEqualTo("""
+        assertThat(folded(tree)).isEqualTo("""
                 main;run 1
                 main;run;answer 2
                 main;run;score 10
@@ -32,13 +41,13 @@ class FlameTreeTest {
     }
 
     @Test
-    void keepsAllWeightWhenItIsFull() {
+    void keepsAllWeightWhenItIsFull() throws IOException {
         FlameTree tree = new FlameTree(4);
         tree.add(stack("a", "b"), 1);
         tree.add(stack("a", "c", "d", "e"), 2);
         tree.add(stack("x", "y"), 4);
         // Root, a, b and c are four.
-        assertThat(FoldedStacks.of(tree)).isEqualTo("""
+        assertThat(folded(tree)).isEqualTo("""
                 a;b 1
                 a;c 2
                 """);
@@ -61,9 +70,9 @@ class FlameTreeTest {
     }
 
     @Test
-    void namesCannotBreakTheFoldedText() {
+    void namesCannotBreakTheFoldedText() throws IOException {
         FlameTree tree = new FlameTree(10);
         tree.add(stack("[a;b\nc]", "d"), 1);
-        assertThat(FoldedStacks.of(tree)).isEqualTo("[a:b c];d 1\n");
+        assertThat(folded(tree)).isEqualTo("[a:b c];d 1\n");
     }
 }

@@ -47,6 +47,13 @@ class HeapDumpTest {
     }
 
     @Test
+    void aStackWithoutAddressesKeepsItsBytes() throws IOException {
+        HeapDump dump = read("heap_v2/1\n@\n  t*: 1: 4096 [0: 0]\n@ \n  t*: 1: 8192 [0: 0]\n");
+        assertThat(dump.stacks()).extracting(HeapDump.Stack::bytes).containsExactly(4_096L, 8_192L);
+        assertThat(dump.stacks().get(0).addresses()).isEmpty();
+    }
+
+    @Test
     void refusesWhatIsNoDump() {
         assertThatThrownBy(() -> read("heap profile: 1\n"))
                 .isInstanceOf(IOException.class)
@@ -54,5 +61,6 @@ class HeapDumpTest {
         assertThatThrownBy(() -> read("heap_v2/524288\n@ 0xzz\n"))
                 .isInstanceOf(IOException.class)
                 .hasMessage("dump has an address that is no number");
+        assertThatThrownBy(() -> read("heap_v2/524288\n@ 0x\n")).isInstanceOf(IOException.class);
     }
 }

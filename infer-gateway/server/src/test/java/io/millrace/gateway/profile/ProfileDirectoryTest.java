@@ -2,9 +2,12 @@ package io.millrace.gateway.profile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -12,29 +15,63 @@ class ProfileDirectoryTest {
     @TempDir
     Path directory;
 
-    @Test
-    void removesWhatKilledProcessesLeftAndNothingElse() throws Exception {
-        Process ended = new ProcessBuilder("true").start();
-        ended.waitFor();
-        long dead = ended.pid();
-        long alive = ProcessHandle.current().pid();
-        Path chunk = recording("2026_11_30_20_25_28_" + dead);
-        Path second = recording("2026_11_30_20_25_28_" + dead + "_1");
-        Path file = Files.createFile(directory.resolve("profile-" + dead + "-1.heap"));
-        Path kept = recording("2026_11_30_20_25_28_" + alive);
-        Path keptFile = Files.createFile(directory.resolve("profile-" + alive + "-1.heap"));
-        Path foreign = Files.createFile(directory.resolve("notes-" + dead));
-        ProfileDirectory opened = ProfileDirectory.open(directory);
-        assertThat(chunk.getParent()).doesNotExist();
-        assertThat(second.getParent()).doesNotExist();
-        assertThat(file).doesNotExist();
-        assertThat(kept).exists();
-        assertThat(keptFile).exists();
-        assertThat(foreign).exists();
-        assertThat(opened.file(".jfr").getFileName().toString()).startsWith("profile-" + alive + "-");
+    /** Another process that has a directory until it is killed. */
+    static final class Owner {
+        private Owner() {}
+
+        public static void main(String[] arguments) throws Exception {
+            ProfileDirectory own = ProfileDirectory.open(Path.of(arguments[0]));
+            Files.createDirectory(own.path().resolve("jfr"));
+            Files.createFile(own.path().resolve("jfr/chunk.jfr"));
+            own.file(".heap");
+            System.out.println(own.path());
+            Thread.sleep(Long.MAX_VALUE);
+        }
     }
 
-    private Path recording(String name) throws IOException {
-        return Files.createFile(Files.createDirectory(directory.resolve(name)).resolve("chunk.jfr"));
+    @Test
+    void removesWhatKilledProcessesLeftAndNothingElse() throws Exception {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Owner.class.getName(),
+                        directory.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+                ProfileDirectory first = ProfileDirectory.open(directory)) {
+            Path others = Path.of(out.readLine());
+            Path foreign = Files.createDirectory(directory.resolve("notes"));
+            try (ProfileDirectory second = ProfileDirectory.open(directory)) {
+                assertThat(others.resolve("jfr/chunk.jfr"))
+                        .as("of a process that runs")
+                        .exists();
+                assertThat(second.path()).isNotEqualTo(first.path());
+            }
+            process.destroyForcibly().waitFor();
+            try (ProfileDirectory third = ProfileDirectory.open(directory)) {
+                assertThat(others).as("of a killed process").doesNotExist();
+                assertThat(first.path()).as("of this process").exists();
+                assertThat(third.path()).exists();
+                assertThat(foreign).exists();
+            }
+        } finally {
+            process.destroyForcibly();
+        }
+        try (var left = Files.list(directory)) {
+            assertThat(left.map(Path::getFileName)).containsExactly(Path.of("notes"));
+        }
+    }
+
+    @Test
+    void filesAreReadableByTheirOwnerOnly() throws IOException {
+        try (ProfileDirectory opened = ProfileDirectory.open(directory)) {
+            Path file = opened.file(".jfr");
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                    .isEqualTo("rw-------");
+            assertThat(file.getParent()).isEqualTo(opened.path());
+        }
     }
 }

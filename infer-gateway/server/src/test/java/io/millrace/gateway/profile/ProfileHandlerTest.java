@@ -3,10 +3,14 @@ package io.millrace.gateway.profile;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import io.millrace.contract.ConfigFile;
 import java.io.ByteArrayInputStream;
+import java.io.FilterOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -19,13 +23,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The pages of this very process, over HTTP. */
 class ProfileHandlerTest {
@@ -34,13 +47,16 @@ class ProfileHandlerTest {
 
     private static ProfileHandler handler;
     private static HttpServer server;
+    private static final ExecutorService threads = Executors.newCachedThreadPool();
+    private static final Semaphore stalled = new Semaphore(0);
+    private static final CountDownLatch readOn = new CountDownLatch(1);
     private static volatile boolean busy = true;
     private static Thread worker;
 
     @BeforeAll
     static void start() throws IOException {
         handler = ProfileHandler.start(config(Map.of("profiling-period-millis", "10")), "1.2.3");
-        server = serve(handler);
+        server = serve(ProfileHandlerTest::handle);
         worker = new Thread(ProfileHandlerTest::work, "busy-7");
         worker.setDaemon(true);
         worker.start();
@@ -51,7 +67,36 @@ class ProfileHandlerTest {
         busy = false;
         worker.join();
         server.stop(0);
+        threads.shutdown();
         handler.close();
+        try (var files = Files.list(directory.resolve("profile"))) {
+            assertThat(files).as("what outlives its process").isEmpty();
+        }
+    }
+
+    private static void handle(HttpExchange exchange) throws IOException {
+        if (exchange.getRequestHeaders().containsKey("Stall")) {
+            exchange.setStreams(null, new StallingStream(exchange.getResponseBody()));
+        }
+        handler.handle(exchange);
+    }
+
+    /** To a reader that stops reading. */
+    private static final class StallingStream extends FilterOutputStream {
+        StallingStream(OutputStream out) {
+            super(out);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            stalled.release();
+            try {
+                readOn.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            out.write(bytes, offset, length);
+        }
     }
 
     private static ProfileConfig config(Map<String, String> values) {
@@ -60,9 +105,10 @@ class ProfileHandlerTest {
         return ProfileConfig.from(ConfigFile.of(Path.of("/conf/gateway.properties"), all));
     }
 
-    private static HttpServer serve(ProfileHandler handler) throws IOException {
+    private static HttpServer serve(HttpHandler handler) throws IOException {
         HttpServer made = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         made.createContext("/", handler);
+        made.setExecutor(threads);
         made.start();
         return made;
     }
@@ -84,13 +130,17 @@ class ProfileHandlerTest {
         return values[values.length - 1];
     }
 
-    private static HttpResponse<byte[]> ask(String path, String... headers) throws Exception {
+    private static HttpRequest request(String path, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(
                 URI.create("http://127.0.0.1:" + server.getAddress().getPort() + path));
         if (headers.length > 0) {
             request.headers(headers);
         }
-        return HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
+        return request.build();
+    }
+
+    private static HttpResponse<byte[]> ask(String path, String... headers) throws Exception {
+        return HttpClient.newHttpClient().send(request(path, headers), HttpResponse.BodyHandlers.ofByteArray());
     }
 
     private static String text(HttpResponse<byte[]> response) {
@@ -118,8 +168,9 @@ class ProfileHandlerTest {
         assertThat(page.headers().firstValue("Content-Type")).contains("text/html; charset=utf-8");
         assertThat(page.headers().firstValue("Content-Security-Policy").orElseThrow())
                 .startsWith("default-src 'none'");
+        assertThat(page.headers().firstValue("X-Content-Type-Options")).contains("nosniff");
         assertThat(text(page))
-                .contains("<h1>Processor time</h1>", " samples, one every 10 ms", "Millrace gateway 1.2.3, pid ");
+                .contains("<h1>Processor time</h1>", " samples, taken every 10 ms", "Millrace gateway 1.2.3, pid ");
     }
 
     @Test
@@ -139,13 +190,45 @@ class ProfileHandlerTest {
         ask("/debug/profile/cpu");
         ask("/debug/profile/heap?format=jfr");
         ask("/debug/profile/native");
-        try (var files = Files.list(directory.resolve("profile"))) {
-            assertThat(files.map(file -> file.getFileName().toString()))
+        assertNoFileOfARequest();
+    }
+
+    private static void assertNoFileOfARequest() throws IOException {
+        try (var files = Files.walk(directory.resolve("profile"))) {
+            assertThat(files.filter(Files::isRegularFile)
+                            .map(file -> file.getFileName().toString()))
+                    .contains("lock")
                     .noneMatch(name -> name.startsWith("profile-"))
-                    .as("JFR's own directory")
-                    .anyMatch(
-                            name -> name.contains("_" + ProcessHandle.current().pid()));
+                    .as("what JFR keeps")
+                    .anyMatch(name -> name.endsWith(".jfr"));
         }
+    }
+
+    @Test
+    void aReaderThatStopsReadingLocksNobodyOut() throws Exception {
+        List<CompletableFuture<HttpResponse<byte[]>>> answers = new ArrayList<>();
+        try {
+            for (int reader = 0; reader < ProfileHandler.READERS_MAX; reader++) {
+                String format = reader % 2 == 0 ? "jfr" : "html";
+                answers.add(HttpClient.newHttpClient()
+                        .sendAsync(
+                                request("/debug/profile/heap?format=" + format, "Stall", "1"),
+                                HttpResponse.BodyHandlers.ofByteArray()));
+                assertThat(stalled.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
+            }
+            assertNoFileOfARequest();
+            HttpResponse<byte[]> more = ask("/debug/profile/heap");
+            assertThat(more.statusCode()).isEqualTo(503);
+            assertThat(more.headers().firstValue("Retry-After")).contains("1");
+            assertThat(text(more)).isEqualTo("other profiles are being read: max=4, try again\n");
+        } finally {
+            readOn.countDown();
+        }
+        for (CompletableFuture<HttpResponse<byte[]>> answer : answers) {
+            assertThat(answer.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+            assertThat(answer.get().body()).isNotEmpty();
+        }
+        assertThat(ask("/debug/profile/heap").statusCode()).isEqualTo(200);
     }
 
     @Test
@@ -163,8 +246,21 @@ class ProfileHandlerTest {
         assertThat(seconds.statusCode()).isEqualTo(400);
         assertThat(text(seconds)).isEqualTo("seconds must be a whole number: seconds=601, min=1, max=600\n");
         assertThat(ask("/debug/profile/disk").statusCode()).isEqualTo(404);
-        HttpResponse<byte[]> page = ask("/debug/profile/cpu", "Origin", "http://somewhere.example");
-        assertThat(page.statusCode()).isEqualTo(403);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Origin, http://somewhere.example, 403",
+        "Sec-Fetch-Site, cross-site, 403",
+        "Sec-Fetch-Site, same-site, 403",
+        "Sec-Fetch-Site, same-origin, 404",
+        "Sec-Fetch-Site, none, 404",
+        "Forwarded, for=192.0.2.1, 403",
+        "X-Forwarded-For, 192.0.2.1, 403",
+        "Via, 1.1 proxy, 403"
+    })
+    void otherPagesAndProxiesAreRefused(String header, String value, int status) throws Exception {
+        assertThat(ask("/debug/profile/disk", header, value).statusCode()).isEqualTo(status);
     }
 
     @Test
