@@ -74,15 +74,23 @@ equals "without loading the model" "$(loads)" "$before"
 equals "since it was loaded before" "$([ "$before" -ge 1 ] && echo yes)" yes
 bridge_rests
 
+small=$RUN/tmp/small
+leave_small_region() {
+  trap - EXIT
+  end_process small-gateway 5 >/dev/null
+  umount -l "$small/region"
+  rm -rf "$small" "$small.out" "$small.sql"
+}
+
 # A tmpfs that is full: sessions that need memory of it get an error, and nothing else happens. Mounting one takes root.
 full_region() {
-  local small=$RUN/tmp/small out deadline started
-  out=$RUN/tmp/small.out
+  local out=$small.out deadline
   as_run_user mkdir -p "$small/region" "$small/conf"
   mount -t tmpfs -o "size=160m,mode=0750,uid=$(id -u millrace),gid=$(id -g millrace)" millrace-small "$small/region" || {
     printf '#   no tmpfs can be mounted here\n'
     return 0
   }
+  trap leave_small_region EXIT
   as_run_user cp "$RUN/conf/store.properties" "$small/conf/"
   as_run_user sed -e "s|^region-directory=.*|region-directory=$small/region|" -e "s|^cache-directory=.*|cache-directory=$small/cache|" \
     -e 's/^http-port=.*/http-port=/' -e 's/^metrics-port=.*/metrics-port=0/' "$RUN/conf/gateway.properties" |
@@ -94,17 +102,15 @@ full_region() {
   as_run_user fallocate -l "$(df --output=avail -B1 "$small/region" | awk 'NR == 2 { print $1 - 8388608 }')" "$small/region/filler"
   psql_as_owner -d "$DATABASE" -c "DROP TABLE IF EXISTS survives; CREATE UNLOGGED TABLE survives AS SELECT 1"
   # Each session keeps its slots while the others take theirs.
-  as_run_user tee "$RUN/tmp/small.sql" >/dev/null <<<"SELECT ml._echo('x'); SELECT pg_sleep(3);"
+  as_run_user tee "$small.sql" >/dev/null <<<"SELECT ml._echo('x'); SELECT pg_sleep(3);"
   as_run_user env PGOPTIONS="-c ml.region_dir=$small/region" "$PG_BIN/pgbench" -h "$(socket_dir)" -p "$(port postgres)" -U postgres \
-    -n -c 100 -j 2 -t 1 -f "$RUN/tmp/small.sql" "$DATABASE" >"$out" 2>&1 || true
+    -n -c 100 -j 2 -t 1 -f "$small.sql" "$DATABASE" >"$out" 2>&1 || true
   equals "a full tmpfs is an error of who needs more of it" \
     "$(grep -qE 'ERROR: +the region of the gateway has no memory for a' "$out" && echo yes || tail -n 3 "$out")" yes
   equals "and of nobody else" "$(grep ERROR "$out" | grep -cv 'has no memory for a')" 0
   # An unlogged table is empty after a crash.
   holds "no session died of it" "SELECT count(*) = 1 FROM survives"
   equals "nor the gateway" "$(process_running small-gateway && echo yes)" yes
-  end_process small-gateway 20 >/dev/null
-  umount "$small/region"
-  rm -rf "$small" "$out" "$RUN/tmp/small.sql"
+  leave_small_region
 }
 if is_root && [ -n "$FULL" ]; then full_region; fi

@@ -2,7 +2,8 @@
 # Hours in minutes: many sessions on several models while deploys, cancels and kill -9 of the gateway and of sessions come
 # at random; then a calm in which nothing may fail and nothing may grow. Only with scripts/test --full.
 #   MILLRACE_SOAK_SECONDS  how long, default 1800; two thirds of it are the storm
-#   MILLRACE_SOAK_SEED     which random events, default a new one, which is printed
+#   MILLRACE_SOAK_SEED     the sequence of random events, default a new one, which is printed; how many there are, and when,
+#                          depends on the machine
 # Time limit: ${MILLRACE_SOAK_SECONDS:-1800} + 900 s
 . "$(dirname "$0")/lib.sh"
 . "$CHECKOUT/scripts/lib/model-copies.sh"
@@ -15,9 +16,15 @@ SEED=${MILLRACE_SOAK_SEED:-$(((RANDOM << 15) + RANDOM))}
 RANDOM=$SEED
 printf '#   seed %s, %s s\n' "$SEED" "$SOAK_SECONDS"
 
+WARM_SECONDS=60       # until the JVM of a gateway has compiled what it will
+ANSWERS_PER_SECOND=20 # of each kind of sessions, at the least; two processors give thousands
+SECONDS_PER_DECK=300  # in which one deck of events is dealt, at the most; two processors need less than 100
+DECK=("8 deploys" "4 cancels" "3 terminates" "2 gateway-kills" "1 gateway-restarts" "2 session-kills")
+
 # Three projects with two models each: two trained, one imported, which has native memory.
 make_models() {
   local project model
+  forget_soak_copies
   for project in "soak churn" "soak rings" "soak line"; do forget_project "$project"; done
   make_churn_table soak_churn
   psql_as_owner -d "$DATABASE" <<'SQL'
@@ -82,95 +89,144 @@ end_load() {
 }
 
 sessions() { sql "SELECT pid FROM pg_stat_activity WHERE usename = 'millrace_soak' ORDER BY pid"; }
-random_session() { sessions | awk -v random="$RANDOM" '{ pid[NR] = $1 } END { if (NR) print pid[random % NR + 1] }'; }
+models() { sql "SELECT model_id FROM ml.list_models() WHERE project LIKE 'soak %' AND uri NOT LIKE '%-copy-%' ORDER BY model_id"; }
+
+# picked NUMBER <LINES: one of the lines; fails when there is none. The number is drawn before: a subshell has a RANDOM of its own.
+picked() { awk -v number="$1" '{ line[NR] = $0 } END { if (!NR) exit 1; print line[number % NR + 1] }'; }
+
+# within SECONDS CMD..: tries again until the command succeeds; fails when it never did.
+within() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    [ "$SECONDS" -lt "$end" ] || return 1
+    sleep 0.2
+  done
+}
 
 # By hand, as a service manager does; scripts/start would look after everything else too.
 restart_gateway() {
   local pid end=$((SECONDS + 30))
-  pid=$(process_pid gateway)
-  kill "-$1" "$pid"
-  while start_time "$pid" >/dev/null && [ "$SECONDS" -lt "$end" ]; do sleep 0.05; done
-  start_gateway >/dev/null
-  wait_until "the gateway to serve" 90 gateway "$RUN/log/gateway.out" gateway_serves >/dev/null
+  pid=$(process_pid gateway) || return 1
+  kill "-$1" "$pid" || return 1
+  while start_time "$pid" >/dev/null; do
+    [ "$SECONDS" -lt "$end" ] || return 1
+    sleep 0.05
+  done
+  start_gateway >/dev/null || return 1
+  (wait_until "the gateway to serve" 90 gateway "$RUN/log/gateway.out" gateway_serves) >/dev/null
 }
 
+# A session that ends just before it is hit was none: another one is.
+kill_any() {
+  local pid
+  pid=$(sessions | picked "$1") && kill -KILL "$pid"
+}
+signal_any() {
+  local pid
+  pid=$(sessions | picked "$2") && [ "$(sql "SELECT $1($pid)")" = t ]
+}
+
+database_answers() { sql "SELECT 1" >/dev/null 2>&1; }
 kill_session() {
-  local pid end=$((SECONDS + 60))
-  pid=$(random_session)
-  [ -n "$pid" ] || return 0
-  kill -KILL "$pid" || return 0
+  within 30 kill_any "$1" || return 1
   # PostgreSQL ends every session, and recovers.
   sleep 0.3
-  until sql "SELECT 1" >/dev/null 2>&1 || [ "$SECONDS" -gt "$end" ]; do sleep 0.2; done
+  within 60 database_answers
 }
 
+# deploy_any NUMBER
 deploy_any() {
   local model
-  model=$(sql "SELECT model_id FROM ml.list_models() WHERE project LIKE 'soak %' AND uri NOT LIKE '%-copy-%' ORDER BY model_id" |
-    awk -v random="$RANDOM" '{ id[NR] = $1 } END { print id[random % NR + 1] }')
-  sql "SELECT ml.deploy($model::bigint)" >/dev/null
+  model=$(models | picked "$1") && sql "SELECT ml.deploy($model::bigint)" >/dev/null
 }
 
+# happen KIND NUMBER: fails when nothing was done.
+happen() {
+  case $1 in
+    deploys) deploy_any "$2" ;;
+    cancels) within 30 signal_any pg_cancel_backend "$2" ;;
+    terminates) within 30 signal_any pg_terminate_backend "$2" ;;
+    gateway-kills) restart_gateway KILL ;;
+    gateway-restarts) restart_gateway TERM ;;
+    session-kills) kill_session "$2" ;;
+    *) die "no such event: $1" ;;
+  esac
+}
+
+# A deck with the events of DECK in random order, in $cards.
+shuffle() {
+  local kind number other card
+  cards=()
+  for kind in "${DECK[@]}"; do
+    for ((number = 0; number < ${kind% *}; number++)); do cards+=("${kind#* }"); done
+  done
+  for ((number = ${#cards[@]} - 1; number > 0; number--)); do
+    other=$((RANDOM % (number + 1)))
+    card=${cards[number]}
+    cards[number]=${cards[other]}
+    cards[other]=$card
+  done
+}
+
+# Deals whole decks, so each kind of event has its share in every storm. What succeeds is counted in $happened by kind.
 declare -A happened=()
-# event NAME CMD..: counts what succeeds; a session that has just gone is no event.
-event() {
-  local name=$1
-  shift
-  if "$@" 2>>"$RUN/log/soak.err"; then happened[$name]=$((${happened[$name]:-0} + 1)); else failures+="$name "; fi
-}
-signal_session() {
-  local pid
-  pid=$(random_session)
-  [ -z "$pid" ] || sql "SELECT $1($pid)" >/dev/null
-}
-
 storm() {
-  local end=$((SECONDS + $1)) dice
+  local end=$((SECONDS + $1)) card pause number
   failures=
   while [ "$SECONDS" -lt "$end" ]; do
-    sleep "$((RANDOM % 2)).$((RANDOM % 10))"
-    dice=$((RANDOM % 100))
-    if [ "$dice" -lt 45 ]; then
-      event deploys deploy_any
-    elif [ "$dice" -lt 65 ]; then
-      event cancels signal_session pg_cancel_backend
-    elif [ "$dice" -lt 80 ]; then
-      event terminates signal_session pg_terminate_backend
-    elif [ "$dice" -lt 87 ]; then
-      event gateway-kills restart_gateway KILL
-    elif [ "$dice" -lt 92 ]; then
-      event gateway-restarts restart_gateway TERM
-    else
-      event session-kills kill_session
-    fi
+    shuffle
+    for card in "${cards[@]}"; do
+      pause=$((RANDOM % 2)).$((RANDOM % 10))
+      number=$RANDOM
+      sleep "$pause"
+      if happen "$card" "$number" 2>>"$RUN/log/soak.err"; then happened[$card]=$((${happened[$card]:-0} + 1)); else failures+="$card "; fi
+    done
+  done
+}
+
+# The events that came less often than the storm's length asks for.
+rare_events() {
+  local kind name needed
+  for kind in "${DECK[@]}"; do
+    name=${kind#* }
+    needed=$((${kind% *} * (1 + storm_seconds / SECONDS_PER_DECK)))
+    [ "${happened[$name]:-0}" -ge "$needed" ] || printf '%s of %s %s, ' "${happened[$name]:-0}" "$needed" "$name"
   done
 }
 
 # count NAME FILE: a number that the load printed.
 count() { sed -n "s/^$1 \([0-9]*\)$/\1/p" "$2"; }
 
-# errors_but KIND SQLSTATE.. <FILE: the errors of sessions of a kind with any other SQLSTATE.
+# errors_but KIND ORIGINS SQLSTATE.. <FILE: the errors of sessions of a kind that are of another origin (origins are gateway and
+# other, separated by |) or have any other SQLSTATE.
 errors_but() {
-  local kind=$1
-  shift
-  grep "^error $kind " | grep -vE "^error $kind ($(IFS='|' && echo "$*")) " || true
+  local kind=$1 origins=$2
+  shift 2
+  grep "^error $kind " | grep -vE "^error $kind ($origins) ($(IFS='|' && echo "$*")) " || true
 }
 
-# claims WHEN FILE: what holds of the load in storm and calm.
+# answers_were_right WHEN FILE SECONDS: what holds of the load in storm and calm, which lasted so long.
 answers_were_right() {
+  local kind answers
+  for kind in plain waiting; do
+    answers=$(count "answers $kind" "$2")
+    equals "$1: $kind sessions had their answers" "$([ "$answers" -ge $((ANSWERS_PER_SECOND * $3)) ] && echo yes || echo "$answers in $3 s")" yes
+  done
   equals "$1: no answer was wrong" "$(count wrong "$2")$(grep -m 5 '^wrong answer' "$2")" 0
   equals "$1: no statement hung" "$([ "$(count slowest-millis "$2")" -lt 200000 ] && echo yes)" yes
-  printf '#   %s: %s answers, the slowest statement took %s ms\n' "$1" "$(count answers "$2")" "$(count slowest-millis "$2")"
+  printf '#   %s: %s and %s answers in %s s, the slowest statement took %s ms\n' "$1" "$(count 'answers plain' "$2")" \
+    "$(count 'answers waiting' "$2")" "$3" "$(count slowest-millis "$2")"
   sed -n 's/^error /#   errors: /p' "$2" | cut -c 1-200
 }
 
-# The gateway's resident memory after a collection, in kB.
+# The gateway's resident memory after a collection, in kB; without the region, whose slabs take theirs when they are used first.
 gateway_kilobytes() {
   local pid
   pid=$(process_pid gateway)
   as_run_user "$JAVA_HOME/bin/jcmd" "$pid" GC.run >/dev/null
   sleep 1
-  awk '/^VmRSS/ { print $2 }' "/proc/$pid/status"
+  awk '/^Rss(Anon|File)/ { sum += $2 } END { print sum }' "/proc/$pid/status"
 }
 gateway_descriptors() { find "/proc/$(process_pid gateway)/fd" -mindepth 1 2>/dev/null | wc -l; }
 
@@ -183,26 +239,48 @@ nothing_is_left() {
     "$(find "${TMPDIR:-/tmp}" -maxdepth 2 -user "$(run_user)" -newer "$RUN/tmp/soak-begin" -name '*.so*' 2>/dev/null | wc -l)" 0
 }
 
+forget_soak_copies() {
+  local copies
+  mapfile -t copies < <(sql "SELECT model_id FROM ml.list_models() WHERE project = 'soak churn' AND uri LIKE '%-copy-%'")
+  [ ${#copies[@]} -gt 0 ] || return 0
+  sql "SELECT ml.deploy(min(model_id)) FROM ml.list_models() WHERE project = 'soak churn' AND uri NOT LIKE '%-copy-%'" >/dev/null
+  forget_copies "${copies[@]}"
+}
+
+# However the soak ends, the platform is as it was: a gateway that serves, with the configuration of the platform.
+clean_up() {
+  [ -z "${load:-}" ] || kill "$load" 2>/dev/null || true
+  rm -f "$out" "$RUN/tmp/soak-runs"
+  within 60 database_answers && forget_soak_copies || say "copies of models are left"
+  render_configuration
+  end_process gateway 20 >/dev/null
+  start_gateway >/dev/null
+  wait_until "the gateway to serve" 90 gateway "$RUN/log/gateway.out" gateway_serves >/dev/null
+}
+
 make_models
 make_role
-as_run_user touch "$RUN/tmp/soak-begin"
 out=$(mktemp)
-trap '[ -z "${load:-}" ] || kill "$load" 2>/dev/null; rm -f "$out" "$RUN/tmp/soak-runs"' EXIT
+trap clean_up EXIT
+as_run_user touch "$RUN/tmp/soak-begin"
 
 storm_seconds=$((SOAK_SECONDS * 2 / 3))
+begin=$SECONDS
 begin_load "$out"
 storm "$storm_seconds"
+took=$((SECONDS - begin))
 end_load storm "$out"
 printf '#   events:'
 for name in "${!happened[@]}"; do printf ' %s %s' "${happened[$name]}" "$name"; done
 echo
 equals "storm: whatever happened succeeded" "$failures$([ -z "$failures" ] || tail -n 3 "$RUN/log/soak.err")" ""
-answers_were_right storm "$out"
+equals "storm: each kind of event happened often enough" "$(rare_events)" ""
+answers_were_right storm "$out" "$took"
 # Cancelled, terminated, a session killed beside it, a database that recovers; of the gateway: away, lost, shutting down.
 allowed=(57014 57P01 57P02 57P03 08001 08003 08006)
-equals "storm: sessions fail with nothing but what was done to them" "$(errors_but plain "${allowed[@]}" <"$out")" ""
+equals "storm: sessions fail with nothing but what was done to them" "$(errors_but plain 'gateway|other' "${allowed[@]}" <"$out")" ""
 equals "storm: who waits for a restart fails with nothing but what the database does" \
-  "$(errors_but waiting "${allowed[@]}" <"$out")$(grep '^error waiting .*gateway' "$out" || true)" ""
+  "$(errors_but waiting other "${allowed[@]}" <"$out")" ""
 nothing_is_left
 
 # The calm: nothing but deploys, each of a model that is new to a gateway whose memory holds a few. Nothing may fail or grow.
@@ -215,19 +293,35 @@ make_copies() {
   sql "INSERT INTO soak_expected SELECT m.model_id, e.id, e.prediction, e.proba, e.label
     FROM ml.list_models('soak churn') m, soak_expected e WHERE m.uri LIKE '%-copy-%' AND e.model_id = $model" >/dev/null
 }
-# deploy_copies FROM TO
+# deploy_copies FROM TO: one after the other, each asked once, so that each is loaded.
 deploy_copies() {
-  local copy
-  for ((copy = $1; copy < $2; copy++)); do sql "SELECT ml.deploy(${copies[copy]}::bigint)" >/dev/null; done
+  local copy answer
+  for ((copy = $1; copy < $2; copy++)); do
+    sql "SELECT ml.deploy(${copies[copy]}::bigint)" >/dev/null
+    answer=$(sql "SELECT ml.predict('soak churn', t) = e.prediction FROM soak_churn_asked t JOIN soak_expected e USING (id)
+      WHERE id = 1 AND e.model_id = ${copies[copy]}")
+    [ "$answer" = t ] || other_answers+="${copies[copy]} "
+  done
+}
+
+# deploy_until END: what was deployed before, once in a second, until so many seconds since the start of this script.
+deploy_until() {
+  local number
+  while [ "$SECONDS" -lt "$1" ]; do
+    number=$RANDOM
+    deploy_any "$number"
+    sleep 1
+  done
 }
 
 make_copies
-configuration=$RUN/conf/gateway.properties
-as_run_user sed -i.whole 's/^cache-bytes=.*/cache-bytes=2097152/' "$configuration"
+as_run_user sed -i 's/^cache-bytes=.*/cache-bytes=2097152/' "$RUN/conf/gateway.properties"
 restart_gateway TERM
+other_answers=
 begin=$SECONDS
 begin_load "$out"
 deploy_copies 0 $((calm_deploys / 6))
+deploy_until $((begin + WARM_SECONDS))
 before=$(gateway_kilobytes)
 descriptors=$(gateway_descriptors)
 deploy_copies $((calm_deploys / 6)) "$calm_deploys"
@@ -236,16 +330,11 @@ printf '#   calm: %s deploys, the gateway took %s kB before and %s kB after, %s 
   $((calm_deploys * 5 / 6)) "$before" "$after" "$descriptors" "$(gateway_descriptors)"
 equals "calm: the gateway's memory stays within 5 %" "$([ $((after * 100)) -le $((before * 105)) ] && echo yes || echo "$before kB, then $after kB")" yes
 equals "calm: its descriptors too" "$([ "$(gateway_descriptors)" -le $((descriptors + 8)) ] && echo yes || gateway_descriptors)" yes
-equals "calm: each deploy loaded its model" "$([ "$(loads)" -ge "$calm_deploys" ] && echo yes || loads)" yes
-while [ $((SECONDS - begin)) -lt $((SOAK_SECONDS - storm_seconds)) ]; do
-  deploy_any
-  sleep 1
-done
+equals "calm: each model that was deployed answered" "$other_answers" ""
+equals "calm: after it was loaded" "$([ "$(loads)" -ge "$calm_deploys" ] && echo yes || loads)" yes
+deploy_until $((begin + SOAK_SECONDS - storm_seconds))
+took=$((SECONDS - begin))
 end_load calm "$out"
-answers_were_right calm "$out"
-equals "calm: nothing but statement_timeout ends a statement" "$(errors_but plain 57014 <"$out")$(errors_but waiting 57014 <"$out")" ""
+answers_were_right calm "$out" "$took"
+equals "calm: nothing but statement_timeout ends a statement" "$(errors_but plain other 57014 <"$out")$(errors_but waiting other 57014 <"$out")" ""
 nothing_is_left
-mv "$configuration.whole" "$configuration"
-restart_gateway TERM
-sql "SELECT ml.deploy((SELECT min(model_id) FROM ml.list_models('soak churn')))" >/dev/null
-forget_copies "${copies[@]}"

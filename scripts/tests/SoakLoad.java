@@ -11,12 +11,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
+import org.postgresql.util.PSQLException;
 
 /*
  * Every statement reads which model is deployed beside its answers, under one snapshot, so the model of each answer is
@@ -27,12 +29,31 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * Sessions that predict and check what they get, for 68-soak.sh, for as long as a file exists: {@code URL USER
  * PASSWORD-FILE SESSIONS SEED FILE}.
- * Prints {@code wrong ..} for each wrong answer, then {@code answers}, {@code wrong}, {@code slowest-millis} and
- * {@code error plain|waiting SQLSTATE COUNT MESSAGE} of all sessions.
+ * Prints {@code wrong answer: ..} for the first wrong answers, then {@code answers plain|waiting COUNT}, {@code wrong},
+ * {@code slowest-millis} and {@code error plain|waiting gateway|other SQLSTATE COUNT MESSAGE} of all sessions, with the first
+ * message of each.
  */
 final class SoakLoad {
     private static final int ROW_COUNT = 500;
     private static final int WRONG_SHOWN = 20;
+
+    private enum Kind {
+        PLAIN("-c ml.timeout_ms=30s"),
+        /** With the wait, ml.timeout_ms must cover it. */
+        WAITING("-c ml.restart_wait_ms=150s -c ml.timeout_ms=180s");
+
+        private final String options;
+        private final LongAdder answers = new LongAdder();
+
+        Kind(String options) {
+            this.options = options;
+        }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
 
     private record Expected(double prediction, double[] probabilities, String label) {}
 
@@ -41,7 +62,6 @@ final class SoakLoad {
 
     private static final Map<Long, Map<Long, Expected>> expected = new HashMap<>();
     private static final List<Project> projects = new ArrayList<>();
-    private static final LongAdder answers = new LongAdder();
     private static final LongAdder wrong = new LongAdder();
     private static final Map<String, LongAdder> errors = new ConcurrentSkipListMap<>();
     private static final Map<String, String> messages = new ConcurrentSkipListMap<>();
@@ -50,19 +70,18 @@ final class SoakLoad {
     private final String url;
     private final Properties login = new Properties();
     private final Path runs;
-    private final boolean waits;
+    private final Kind kind;
     private final SplittableRandom random;
     private Connection connection;
 
-    private SoakLoad(String url, Properties login, Path runs, boolean waits, SplittableRandom random) {
+    private SoakLoad(String url, Properties login, Path runs, Kind kind, SplittableRandom random) {
         this.url = url;
         this.runs = runs;
-        this.waits = waits;
+        this.kind = kind;
         this.random = random;
         this.login.putAll(login);
-        // With the wait, ml.timeout_ms must cover it.
-        this.login.put("options", waits ? "-c ml.restart_wait_ms=150s -c ml.timeout_ms=180s" : "-c ml.timeout_ms=30s");
-        this.login.put("ApplicationName", waits ? "soak waiting" : "soak plain");
+        this.login.put("options", kind.options);
+        this.login.put("ApplicationName", "soak " + kind);
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -78,7 +97,8 @@ final class SoakLoad {
         SplittableRandom random = new SplittableRandom(Long.parseLong(arguments[4]));
         List<Thread> threads = new ArrayList<>();
         for (int session = 0; session < sessions; session++) {
-            SoakLoad load = new SoakLoad(arguments[0], login, Path.of(arguments[5]), session % 2 == 1, random.split());
+            Kind kind = Kind.values()[session % Kind.values().length];
+            SoakLoad load = new SoakLoad(arguments[0], login, Path.of(arguments[5]), kind, random.split());
             Thread thread = new Thread(load::run);
             thread.start();
             threads.add(thread);
@@ -86,7 +106,9 @@ final class SoakLoad {
         for (Thread thread : threads) {
             thread.join();
         }
-        System.out.println("answers " + answers.sum());
+        for (Kind kind : Kind.values()) {
+            System.out.println("answers " + kind + " " + kind.answers.sum());
+        }
         System.out.println("wrong " + wrong.sum());
         System.out.println("slowest-millis " + slowestMillis);
         new TreeMap<>(errors).forEach((key, count) -> System.out.println("error " + key + " " + count.sum() + " " + messages.get(key)));
@@ -122,6 +144,10 @@ final class SoakLoad {
                 ask();
             } catch (SQLException e) {
                 failed(e);
+            } catch (RuntimeException | Error e) {
+                // NULL in an array, say; the session goes on, in a transaction of its own.
+                wrong(kind + " session: " + e);
+                disconnect();
             }
             note((System.nanoTime() - begin) / 1_000_000);
         }
@@ -133,8 +159,7 @@ final class SoakLoad {
     }
 
     private void failed(SQLException failure) {
-        String state = failure.getSQLState();
-        String key = (waits ? "waiting " : "plain ") + state;
+        String key = kind + (isOfGateway(failure) ? " gateway " : " other ") + failure.getSQLState();
         errors.computeIfAbsent(key, unseen -> new LongAdder()).increment();
         messages.putIfAbsent(key, String.valueOf(failure.getMessage()).replaceAll("\\s+", " "));
         // A session that is over, or a server that recovers; 57P03 and 57P01 are also said by the gateway, of a session that lives.
@@ -151,6 +176,12 @@ final class SoakLoad {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** By the message alone: the gateway and a server that recovers share SQLSTATEs. Its context names statements. */
+    private static boolean isOfGateway(SQLException failure) {
+        return failure instanceof PSQLException e && e.getServerErrorMessage() != null
+                && String.valueOf(e.getServerErrorMessage().getMessage()).contains("gateway");
     }
 
     private void disconnect() {
@@ -196,9 +227,9 @@ final class SoakLoad {
             statement.setLong(1, id);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
-                Expected right = expected.get(row.getLong(1)).get(id);
+                Expected right = right(row.getLong(1), id);
                 boolean same = switch (function) {
-                    case "ml.predict" -> row.getDouble(2) == right.prediction();
+                    case "ml.predict" -> row.getDouble(2) == right.prediction() && !row.wasNull();
                     case "ml.predict_class" -> right.label().equals(row.getString(2));
                     default -> Arrays.equals(vector(row.getArray(2)), right.probabilities());
                 };
@@ -207,14 +238,25 @@ final class SoakLoad {
         }
     }
 
-    private static void check(boolean same, String what, long model, long id, String answer) {
-        answers.increment();
+    private static Expected right(long model, long id) {
+        Expected right = expected.getOrDefault(model, Map.of()).get(id);
+        if (right == null) {
+            throw new IllegalStateException("nobody knows what model " + model + " says of row " + id);
+        }
+        return right;
+    }
+
+    private void check(boolean same, String what, long model, long id, String answer) {
+        kind.answers.increment();
         if (!same) {
-            wrong.increment();
-            if (wrong.sum() <= WRONG_SHOWN) {
-                System.out.println("wrong answer: " + what + ", model " + model + ", row " + id + ": " + answer + " instead of "
-                        + expected.get(model).get(id));
-            }
+            wrong(what + ", model " + model + ", row " + id + ": " + answer + " instead of " + right(model, id));
+        }
+    }
+
+    private static void wrong(String what) {
+        wrong.increment();
+        if (wrong.sum() <= WRONG_SHOWN) {
+            System.out.println("wrong answer: " + what);
         }
     }
 
@@ -243,16 +285,15 @@ final class SoakLoad {
         }
     }
 
-    private static void checkAll(ResultSet rows, String what, int count) throws SQLException {
+    private void checkAll(ResultSet rows, String what, int count) throws SQLException {
         int seen = 0;
         while (rows.next()) {
-            double right = expected.get(rows.getLong(1)).get(rows.getLong(2)).prediction();
+            double right = right(rows.getLong(1), rows.getLong(2)).prediction();
             check(rows.getDouble(3) == right && !rows.wasNull(), what, rows.getLong(1), rows.getLong(2), rows.getString(3));
             seen++;
         }
         if (seen != count) {
-            wrong.increment();
-            System.out.println("wrong answer: " + what + ": " + seen + " rows instead of " + count);
+            wrong(what + ": " + seen + " rows instead of " + count);
         }
     }
 
@@ -266,8 +307,7 @@ final class SoakLoad {
                 try (ResultSet row = statement.executeQuery("SELECT " + deployed(project))) {
                     row.next();
                     if (step > 0 && row.getLong(1) != model) {
-                        wrong.increment();
-                        System.out.println("wrong answer: a transaction saw two models deployed: " + model + ", " + row.getLong(1));
+                        wrong("a transaction saw two models deployed: " + model + ", " + row.getLong(1));
                     }
                     model = row.getLong(1);
                 }
@@ -285,10 +325,9 @@ final class SoakLoad {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(query)) {
             row.next();
-            answers.increment();
+            kind.answers.increment();
             if (!row.getBoolean(1)) {
-                wrong.increment();
-                System.out.println("wrong answer: an echo of " + length + " bytes");
+                wrong("an echo of " + length + " bytes");
             }
         }
     }

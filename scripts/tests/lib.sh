@@ -67,7 +67,7 @@ bridge_rests() {
 }
 
 # Models that the gateway has loaded since its start.
-loads() { curl --silent "http://127.0.0.1:$(port gateway-metrics)/metrics" | awk '/^millrace_model_loads_total/ { sum += $2 } END { print sum + 0 }'; }
+loads() { curl --silent "http://127.0.0.1:$(port gateway-metrics)/metrics" | awk '/^millrace_model_loads_total[{]code="ok"[}]/ { sum += $2 } END { print sum + 0 }'; }
 
 # A table with the demo's churn data under another name.
 make_churn_table() {
