@@ -27,14 +27,14 @@ final class ReportThread implements AutoCloseable {
     /**
      * Does it soon.
      *
-     * @throws ContractException {@link ErrorCode#QUEUE_FULL} if too many wait
+     * @throws ContractException {@link ErrorCode#LIMIT_EXCEEDED} if too many wait
      */
     void execute(Runnable task) {
         try {
             executor.execute(task);
         } catch (RejectedExecutionException e) {
             throw new ContractException(
-                    ErrorCode.QUEUE_FULL, "too many ask for the metrics at a time: limit=" + WAITING_MAX, e);
+                    ErrorCode.LIMIT_EXCEEDED, "too many ask for the metrics at a time: limit=" + WAITING_MAX, e);
         }
     }
 

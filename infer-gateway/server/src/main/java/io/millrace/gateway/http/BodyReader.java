@@ -7,7 +7,12 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
+import org.jspecify.annotations.Nullable;
 
+/*
+ * A body that is too large is read to its end and thrown away, as long as it is not more than twice what may be: a client that
+ * is still sending when the connection ends mostly loses the answer that says why.
+ */
 /**
  * Collects the body of a request as it arrives, and blocks no thread for it. Memory grows with what has come, not with
  * what was announced. Threads: one at a time.
@@ -33,6 +38,8 @@ final class BodyReader implements Runnable {
     private boolean waits;
     private byte[] body = NOTHING;
     private int length;
+    private long seen;
+    private @Nullable Refusal refusal;
 
     /**
      * A reader that does nothing until {@link #run}.
@@ -64,8 +71,12 @@ final class BodyReader implements Runnable {
 
     private boolean read() {
         long announced = request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH);
-        if (announced > bytesMax) {
-            throw tooLarge(announced);
+        if (announced > bytesMax && refusal == null) {
+            refuse(announced);
+            // Who asks before it sends has nothing under way.
+            if (announced > seenMax() || request.getHeaders().contains(HttpHeader.EXPECT)) {
+                throw refusal;
+            }
         }
         while (true) {
             Content.Chunk chunk = request.read();
@@ -87,6 +98,9 @@ final class BodyReader implements Runnable {
                 chunk.release();
             }
             if (chunk.isLast()) {
+                if (refusal != null) {
+                    throw refusal;
+                }
                 return true;
             }
         }
@@ -94,8 +108,15 @@ final class BodyReader implements Runnable {
 
     private void append(ByteBuffer more) {
         int count = more.remaining();
-        if (count > bytesMax - length) {
-            throw tooLarge((long) length + count);
+        seen += count;
+        if (refusal == null && count > bytesMax - length) {
+            refuse(seen);
+        }
+        if (refusal != null) {
+            if (seen > seenMax()) {
+                throw refusal;
+            }
+            return;
         }
         if (count > body.length - length) {
             int grown = Math.min(bytesMax, Math.max(length + count, Math.max(FIRST_LENGTH, 2 * body.length)));
@@ -107,8 +128,14 @@ final class BodyReader implements Runnable {
         length += count;
     }
 
-    private Refusal tooLarge(long bytes) {
-        return new Refusal(
+    private long seenMax() {
+        return 2L * bytesMax;
+    }
+
+    private void refuse(long bytes) {
+        ticket.give(body.length);
+        body = NOTHING;
+        refusal = new Refusal(
                 HttpStatus.PAYLOAD_TOO_LARGE_413,
                 "request must not be larger than the limit: bytes=" + bytes + ", limitBytes=" + bytesMax);
     }

@@ -34,6 +34,7 @@ final class Exchange {
     private final TraceParent trace;
     private final AtomicBoolean ended = new AtomicBoolean();
     private volatile Scheduler.@Nullable Task deadline;
+    private volatile boolean lastOfConnection;
 
     Exchange(Request request, Response response, Callback callback, BooleanSupplier draining) {
         this.request = request;
@@ -112,6 +113,17 @@ final class Exchange {
         }
     }
 
+    /**
+     * As above, by the thread that reads the body. What has come of the rest is thrown away; if more is to come, the
+     * connection ends with the answer and says so, or the caller would send its next request into its end.
+     */
+    void refuse(Throwable failure) {
+        if (isOpen()) {
+            lastOfConnection = !request.consumeAvailable();
+        }
+        fail(failure);
+    }
+
     /** Answers an error of the pipeline. */
     void fail(ErrorCode code, @Nullable String message) {
         int status = Refusal.status(code);
@@ -156,7 +168,7 @@ final class Exchange {
         if (!header.isEmpty()) {
             response.getHeaders().put(header, headerValue);
         }
-        if (draining.getAsBoolean()) {
+        if (lastOfConnection || draining.getAsBoolean()) {
             response.getHeaders().put(HttpHeader.CONNECTION, "close");
         }
         response.write(true, body, new Callback.Nested(callback) {

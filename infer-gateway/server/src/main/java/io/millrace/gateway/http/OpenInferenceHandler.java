@@ -84,7 +84,7 @@ final class OpenInferenceHandler extends Handler.Abstract {
             access.check(match.route(), request.getHeaders());
             answer(exchange, match);
         } catch (RuntimeException | Error e) {
-            exchange.fail(e);
+            exchange.refuse(e);
         }
         return true;
     }
@@ -388,7 +388,7 @@ final class OpenInferenceHandler extends Handler.Abstract {
         if (failure instanceof IOException) {
             exchange.lost(failure);
         } else {
-            exchange.fail(failure);
+            exchange.refuse(failure);
         }
     }
 
