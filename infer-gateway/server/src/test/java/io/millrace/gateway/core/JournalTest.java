@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -28,33 +27,9 @@ class JournalTest {
     private final TestingScorer scorer = new TestingScorer();
     private final ServedModel model = TestingServedModels.regression(KEY, scorer, 10, 100);
     private final List<EndedRequest> spans = new CopyOnWriteArrayList<>();
-    private final AtomicInteger slow = new AtomicInteger();
     private @Nullable Pipeline pipeline;
 
-    private final Observer observer = new Observer() {
-        @Override
-        public void answered(String name, RequestKind kind, ErrorCode code, long totalNanos) {}
-
-        @Override
-        public void rejected(String reason) {}
-
-        @Override
-        public void waited(String reason, long waitNanos) {}
-
-        @Override
-        public void queued(long queueNanos) {}
-
-        @Override
-        public void executed(int rowCount, long transformNanos, long scoreNanos) {}
-
-        @Override
-        public void renewed() {}
-
-        @Override
-        public void slow() {
-            slow.incrementAndGet();
-        }
-    };
+    private final TestingObserver observer = new TestingObserver();
 
     private final Models models = new Models() {
         @Override
@@ -197,14 +172,14 @@ class JournalTest {
         scorer.onScore(() -> clock.addAndGet(5 * MILLI));
         run(target, request(RequestKind.PREDICT, 1).of(NOT_SAMPLED));
         assertThat(spans).hasSize(1);
-        assertThat(slow).hasValue(1);
+        assertThat(observer.slow).hasValue(1);
         scorer.onScore(() -> clock.addAndGet(5 * MILLI - 1));
         run(target, request(RequestKind.PREDICT, 1).of(NOT_SAMPLED));
         assertThat(spans).hasSize(1);
         TestingRequest echo = request(RequestKind.ECHO);
         clock.addAndGet(50 * MILLI);
         run(target, echo);
-        assertThat(slow).as("only predictions are slow").hasValue(1);
+        assertThat(observer.slow).as("only predictions are slow").hasValue(1);
     }
 
     @Test
@@ -212,7 +187,7 @@ class JournalTest {
         Pipeline target = pipeline(10, 5, 1, false);
         scorer.onScore(() -> clock.addAndGet(5 * MILLI));
         run(target, request(RequestKind.PREDICT, 1).of(SAMPLED));
-        assertThat(slow).hasValue(1);
+        assertThat(observer.slow).hasValue(1);
         assertThat(spans).isEmpty();
     }
 

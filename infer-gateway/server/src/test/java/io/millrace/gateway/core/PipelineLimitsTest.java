@@ -29,10 +29,7 @@ class PipelineLimitsTest {
     private final List<String> events = Collections.synchronizedList(new ArrayList<>());
     private @Nullable Pipeline pipeline;
 
-    private final Observer observer = new Observer() {
-        @Override
-        public void answered(String model, RequestKind kind, ErrorCode code, long totalNanos) {}
-
+    private final Observer observer = new TestingObserver() {
         @Override
         public void rejected(String reason) {
             events.add("rejected " + reason);
@@ -42,18 +39,6 @@ class PipelineLimitsTest {
         public void waited(String reason, long waitNanos) {
             events.add("waited " + reason + " " + waitNanos / MILLI);
         }
-
-        @Override
-        public void queued(long queueNanos) {}
-
-        @Override
-        public void executed(int rowCount, long transformNanos, long scoreNanos) {}
-
-        @Override
-        public void renewed() {}
-
-        @Override
-        public void slow() {}
     };
 
     private static final class OneModel implements Models {

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -31,31 +30,7 @@ class PipelineTest {
     private final TestingModelsMap models = new TestingModelsMap();
     private final TestingScorer scorer = new TestingScorer();
     private final List<Importer.Waiter> imports = new ArrayList<>();
-    private final AtomicInteger renewals = new AtomicInteger();
-    private final Observer observer = new Observer() {
-        @Override
-        public void answered(String model, RequestKind kind, ErrorCode code, long totalNanos) {}
-
-        @Override
-        public void rejected(String reason) {}
-
-        @Override
-        public void waited(String reason, long waitNanos) {}
-
-        @Override
-        public void queued(long queueNanos) {}
-
-        @Override
-        public void executed(int rowCount, long transformNanos, long scoreNanos) {}
-
-        @Override
-        public void renewed() {
-            renewals.incrementAndGet();
-        }
-
-        @Override
-        public void slow() {}
-    };
+    private final TestingObserver observer = new TestingObserver();
     private @Nullable Pipeline pipeline;
 
     /** Models that are there from the start, and waiters that the test answers. */
@@ -232,12 +207,12 @@ class PipelineTest {
         target.submit(request);
         assertThat(request.await()).isEqualTo(ErrorCode.OK);
         assertThat(request.answers()).containsExactly("1.0", "2.0");
-        assertThat(renewals).hasValue(1);
+        assertThat(observer.renewals).hasValue(1);
         TestingRequest poisoned = predict(3, TestingScorer.POISON);
         target.submit(poisoned);
         assertThat(poisoned.await()).isEqualTo(ErrorCode.OK);
         assertThat(poisoned.answers()).containsExactly("3.0", "SCORER_FAILED");
-        assertThat(renewals).hasValue(1);
+        assertThat(observer.renewals).hasValue(1);
     }
 
     @Test
@@ -454,29 +429,11 @@ class PipelineTest {
 
     @Test
     void whatGoesWrongWhileSettlingNeitherRepeatsNorLosesTheEnd() throws InterruptedException {
-        Observer broken = new Observer() {
+        Observer broken = new TestingObserver() {
             @Override
             public void answered(String model, RequestKind kind, ErrorCode code, long totalNanos) {
                 throw new IllegalStateException("observer");
             }
-
-            @Override
-            public void rejected(String reason) {}
-
-            @Override
-            public void waited(String reason, long waitNanos) {}
-
-            @Override
-            public void queued(long queueNanos) {}
-
-            @Override
-            public void executed(int rowCount, long transformNanos, long scoreNanos) {}
-
-            @Override
-            public void renewed() {}
-
-            @Override
-            public void slow() {}
         };
         pipeline = new Pipeline(
                 new PipelineConfig(1, 10, 0), models, this::importing, broken, kind -> "fine", null, clock::get);

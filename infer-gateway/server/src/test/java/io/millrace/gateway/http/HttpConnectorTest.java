@@ -1,12 +1,11 @@
 package io.millrace.gateway.http;
 
+import static io.millrace.gateway.http.TestingHttp.assertError;
+import static io.millrace.gateway.http.TestingHttp.madeUpKey;
+import static io.millrace.gateway.http.TestingHttp.x;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.millrace.contract.ColumnType;
-import io.millrace.contract.ContractException;
-import io.millrace.contract.ErrorCode;
-import io.millrace.contract.Sha256;
 import io.millrace.contract.Task;
 import io.millrace.contract.fitted.Encoder;
 import io.millrace.contract.fitted.FittedColumn;
@@ -24,7 +23,6 @@ import io.millrace.gateway.core.TestingScorer;
 import io.millrace.gateway.core.TestingServedModels;
 import java.io.IOException;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -33,8 +31,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -43,6 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** What is asked and what is answered. */
 class HttpConnectorTest {
     private static final String ALL_OUTPUTS =
             "[{\"name\":\"prediction\"},{\"name\":\"probabilities\"},{\"name\":\"label\"}]";
@@ -78,11 +75,7 @@ class HttpConnectorTest {
 
     @AfterEach
     void nothingIsHeld() {
-        await().atMost(TestingHttp.TIMEOUT).untilAsserted(() -> {
-            assertThat(http.connector().inFlight()).isZero();
-            assertThat(http.connector().requestBytes()).isZero();
-            assertThat(http.pipeline().inFlight()).isZero();
-        });
+        http.awaitIdle();
     }
 
     /** A model of three numbers: a + 2 b + 4 c. */
@@ -125,17 +118,6 @@ class HttpConnectorTest {
             public void close() {}
         };
         return new ServedModel(key, 15, "sum/15", Task.REGRESSION, List.of(), fitted, scorer, 1_000, 65_536);
-    }
-
-    private static String x(String data, int rowCount) {
-        return "{\"inputs\":[{\"name\":\"x\",\"shape\":[" + rowCount + "],\"datatype\":\"FP64\",\"data\":" + data
-                + "}]}";
-    }
-
-    private static void assertError(TestingHttp.Answer answer, int status, String message) {
-        assertThat(answer.at("error")).isEqualTo(message);
-        assertThat(answer.status()).isEqualTo(status);
-        assertThat(answer.header("Content-Type")).isEqualTo("application/json");
     }
 
     @Test
@@ -466,10 +448,14 @@ class HttpConnectorTest {
     @Test
     void largeRequestsAreRefused() throws IOException {
         String large = " ".repeat(300_001);
-        assertError(
-                http.infer("echo", large),
-                413,
-                "request must not be larger than the limit: bytes=300001, limitBytes=300000");
+        // Again and again: neither may the connection end before all is sent, nor the next request be sent into its
+        // end.
+        for (int time = 0; time < 20; time++) {
+            assertError(
+                    http.infer("echo", large),
+                    413,
+                    "request must not be larger than the limit: bytes=300001, limitBytes=300000");
+        }
         // Without its length, as chunks.
         TestingHttp.Answer answer = http.send(http.request("/v2/models/echo/infer")
                 .POST(HttpRequest.BodyPublishers.fromPublisher(HttpRequest.BodyPublishers.ofString(large))));
@@ -538,137 +524,6 @@ class HttpConnectorTest {
 
     private static TestingHttp.Answer sendBytes(byte[] body) throws IOException {
         return http.send(http.request("/v2/models/sum/infer").POST(HttpRequest.BodyPublishers.ofByteArray(body)));
-    }
-
-    @Test
-    void whatComesDuringABatchIsTheNextBatch() throws Exception {
-        assertThat(http.infer("echo", x("[0]", 1)).status()).isEqualTo(200);
-        CountDownLatch entered = new CountDownLatch(2);
-        CountDownLatch gate = echo.hold(entered);
-        List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
-        int before;
-        try {
-            // One for each worker, then what has to wait.
-            for (int request = 0; request < 2; request++) {
-                answers.add(http.inferLater("echo", x("[" + request + "]", 1)));
-                int inside = request + 1;
-                await().atMost(TestingHttp.TIMEOUT).until(() -> entered.getCount() <= 2 - inside);
-            }
-            before = echo.batches().size();
-            for (int request = 2; request < 34; request++) {
-                answers.add(http.inferLater("echo", x("[" + request + "]", 1)));
-            }
-            await().atMost(TestingHttp.TIMEOUT).until(() -> http.pipeline().pendingRows() == 32);
-        } finally {
-            gate.countDown();
-        }
-        for (int request = 0; request < answers.size(); request++) {
-            HttpResponse<String> answer = answers.get(request).get();
-            assertThat(TestingJson.at(TestingJson.parse(answer.body()), "outputs", 0, "data"))
-                    .isEqualTo(List.of((double) request));
-        }
-        List<Integer> batches = echo.batches();
-        assertThat(batches.subList(before, batches.size())).containsExactlyInAnyOrder(1, 1, 32);
-    }
-
-    @Test
-    void indexLoadAndUnload() throws IOException {
-        String loaded = "{\"name\":\"sum\",\"version\":\"15\",\"state\":\"READY\",\"reason\":\"\"}";
-        String unloaded = "{\"name\":\"sum\",\"version\":\"15\",\"state\":\"UNAVAILABLE\","
-                + "\"reason\":\"not loaded, its first request will load it\"}";
-        assertThat(http.post("/v2/repository/models/sum/load", "").text()).isEqualTo(loaded);
-        assertThat(http.get("/v2/models/sum/ready").text()).isEqualTo("{\"name\":\"sum\",\"ready\":true}");
-        assertThat(http.post("/v2/repository/index", "").text()).contains(loaded);
-        assertThat(http.post("/v2/repository/index", "{\"ready\":true}").text()).contains(loaded);
-        assertThat(http.post("/v2/repository/models/sum/unload", "{\"parameters\":{}}")
-                        .text())
-                .isEqualTo(unloaded);
-        TestingHttp.Answer answer = http.get("/v2/models/sum/versions/15/ready");
-        assertError(answer, 503, "model is not loaded, its first request will load it: model=sum, version=15");
-        assertThat(answer.header("Retry-After")).isEqualTo("1");
-        assertThat(http.post("/v2/repository/index", "{}").text()).contains(unloaded);
-        assertThat(http.post("/v2/repository/index", "{\"ready\":true}").text()).doesNotContain("\"sum\"");
-        assertError(http.post("/v2/repository/index", "{"), 400, "request must be JSON: line=1, column=2");
-        assertThat(http.infer(
-                                "sum",
-                                "{\"inputs\":[{\"name\":\"m\",\"shape\":[1,3],\"datatype\":\"FP64\","
-                                        + "\"data\":[1,1,1]}]}")
-                        .at("outputs", 0, "data"))
-                .isEqualTo(List.of(7.0));
-        assertThat(http.get("/v2/models/sum/ready").status()).isEqualTo(200);
-    }
-
-    @Test
-    void aModelThatCannotBeLoadedSaysWhy() throws IOException {
-        http.deploy("broken", 99, key -> {
-            throw new ContractException(ErrorCode.STORE_UNAVAILABLE, "store cannot be reached: uri=x");
-        });
-        TestingHttp.Answer answer = http.post("/v2/repository/models/broken/load", "");
-        assertError(answer, 503, "store cannot be reached: uri=x");
-        assertThat(answer.header("Retry-After")).isEqualTo("1");
-        assertError(http.get("/v2/models/broken"), 503, "store cannot be reached: uri=x");
-        assertError(http.infer("broken", x("[1]", 1)), 503, "store cannot be reached: uri=x");
-    }
-
-    @Test
-    void aDeploymentIsFollowed() throws IOException {
-        http.deploy("flip", 21, key -> TestingServedModels.regression(key, new TestingScorer(), 1_000, 100));
-        assertThat(http.infer("flip", x("[1]", 1)).at("model_version")).isEqualTo("21");
-        http.deploy("flip", 22, key -> TestingServedModels.regression(key, new TestingScorer(), 1_000, 100));
-        assertThat(http.infer("flip", x("[1]", 1)).at("model_version")).isEqualTo("22");
-        assertThat(http.get("/v2/models/flip").at("versions")).isEqualTo(List.of("21", "22"));
-        assertThat(http.post("/v2/models/flip/versions/21/infer", x("[1]", 1)).at("model_version"))
-                .isEqualTo("21");
-    }
-
-    @Test
-    void aModelsQueueIsBounded() throws Exception {
-        TestingScorer scorer = new TestingScorer();
-        http.deploy("narrow", 31, key -> TestingServedModels.regression(key, scorer, 1_000, 2));
-        assertThat(http.infer("narrow", x("[1]", 1)).status()).isEqualTo(200);
-        CountDownLatch entered = new CountDownLatch(2);
-        CountDownLatch gate = scorer.hold(entered);
-        List<CompletableFuture<HttpResponse<String>>> held = new ArrayList<>();
-        try {
-            for (int request = 0; request < 2; request++) {
-                held.add(http.inferLater("narrow", x("[1]", 1)));
-                int inside = request + 1;
-                await().atMost(TestingHttp.TIMEOUT).until(() -> entered.getCount() <= 2 - inside);
-            }
-            held.add(http.inferLater("narrow", x("[1,2]", 2)));
-            await().atMost(TestingHttp.TIMEOUT).until(() -> http.pipeline().pendingRows() == 2);
-            TestingHttp.Answer answer = http.infer("narrow", x("[5]", 1));
-            assertError(
-                    answer,
-                    429,
-                    "queue of the model is full: model=model-" + madeUpKey(31)
-                            + ", waitingRows=2, requestRows=1, limitRows=2");
-            assertThat(answer.header("Retry-After")).isEqualTo("1");
-        } finally {
-            gate.countDown();
-        }
-        for (CompletableFuture<HttpResponse<String>> answer : held) {
-            assertThat(answer.get().statusCode()).isEqualTo(200);
-        }
-    }
-
-    /** Key of a model that is made up: the beginning of its SHA-256. */
-    private static long madeUpKey(long modelId) {
-        return Sha256.key(String.format("%016x", modelId) + "0".repeat(48));
-    }
-
-    @Test
-    void whoWaitsTooLongIsTold() throws Exception {
-        TestingScorer scorer = new TestingScorer();
-        http.deploy("slow", 41, key -> TestingServedModels.regression(key, scorer, 1_000, 100));
-        assertThat(http.infer("slow", x("[1]", 1)).status()).isEqualTo(200);
-        CountDownLatch gate = scorer.hold(new CountDownLatch(1));
-        try {
-            String body = "{\"parameters\":{\"timeout_ms\":50}," + x("[1]", 1).substring(1);
-            assertError(http.infer("slow", body), 504, "request is not answered in time: timeoutMillis=50");
-        } finally {
-            gate.countDown();
-        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.millrace.gateway.http;
 
+import static io.millrace.gateway.http.TestingHttp.assertError;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -34,11 +35,6 @@ class HttpLimitsTest {
         http.deploy("echo", 14, key -> TestingServedModels.regression(key, scorer, 1_000, 65_536));
         assertThat(http.infer("echo", ROW).status()).isEqualTo(200);
         return scorer;
-    }
-
-    private static void assertError(TestingHttp.Answer answer, int status, String message) {
-        assertThat(answer.at("error")).isEqualTo(message);
-        assertThat(answer.status()).isEqualTo(status);
     }
 
     /** What a server says to these bytes, until it closes the connection. */

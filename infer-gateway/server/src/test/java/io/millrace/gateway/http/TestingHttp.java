@@ -1,6 +1,9 @@
 package io.millrace.gateway.http;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.millrace.contract.ConfigFile;
+import io.millrace.contract.Sha256;
 import io.millrace.contract.envelope.ModelReference;
 import io.millrace.contract.envelope.RequestLimits;
 import io.millrace.engine.TestingModels.TestingPackage;
@@ -34,6 +37,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongFunction;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** HTTP over a real pipeline, with real packages and models made up in memory; the database alone is in memory. */
@@ -219,6 +223,32 @@ final class TestingHttp implements AutoCloseable {
     HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + connector.port() + path))
                 .timeout(TIMEOUT);
+    }
+
+    /** A request of one feature, x. */
+    static String x(String data, int rowCount) {
+        return "{\"inputs\":[{\"name\":\"x\",\"shape\":[" + rowCount + "],\"datatype\":\"FP64\",\"data\":" + data
+                + "}]}";
+    }
+
+    /** Key of a model that is made up: the beginning of its SHA-256. */
+    static long madeUpKey(long modelId) {
+        return Sha256.key(String.format("%016x", modelId) + "0".repeat(48));
+    }
+
+    static void assertError(Answer answer, int status, String message) {
+        assertThat(answer.at("error")).isEqualTo(message);
+        assertThat(answer.status()).isEqualTo(status);
+        assertThat(answer.header("Content-Type")).isEqualTo("application/json");
+    }
+
+    /** Waits until no request holds anything. */
+    void awaitIdle() {
+        Awaitility.await().atMost(TIMEOUT).untilAsserted(() -> {
+            assertThat(connector().inFlight()).isZero();
+            assertThat(connector().requestBytes()).isZero();
+            assertThat(pipeline().inFlight()).isZero();
+        });
     }
 
     Answer send(HttpRequest.Builder request) throws IOException {

@@ -1,5 +1,7 @@
 package io.millrace.gateway.trace;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.google.protobuf.ByteString;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
@@ -79,6 +81,20 @@ public final class TestingCollector implements AutoCloseable {
     /** What the sender says of itself. */
     public synchronized Map<String, String> resource() {
         return attributes(received.get(0).getResource().getAttributesList());
+    }
+
+    /** The span of a request, found to be the child of a caller's span and the parent of all others. */
+    public static Span root(List<Span> spans, String callerSpanId) {
+        assertThat(spans).extracting(Span::getName).containsExactlyInAnyOrder("request", "queue", "transform", "score");
+        Span root = spans.stream()
+                .filter(span -> span.getName().equals("request"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(hex(root.getParentSpanId())).isEqualTo(callerSpanId);
+        assertThat(spans)
+                .filteredOn(span -> !span.equals(root))
+                .allSatisfy(span -> assertThat(span.getParentSpanId()).isEqualTo(root.getSpanId()));
+        return root;
     }
 
     /** Attributes by name, each in its only form. */
