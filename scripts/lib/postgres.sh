@@ -55,10 +55,23 @@ stop_postgres() {
   say "stopped postgres (pid $pid)"
 }
 
+# No upgrade leads from one build of an unreleased version to another, so its objects must be those of the installed build.
+check_extension() {
+  local build
+  build=$(cat /usr/share/postgresql/15/extension/millrace--*.sql | sha256sum | cut -d' ' -f1)
+  if [ -n "$(sql "SELECT 1 FROM pg_extension WHERE extname = 'millrace'")" ] &&
+    [ "$(cat "$RUN/extension.sha256" 2>/dev/null)" != "$build" ]; then
+    die "the database in $RUN/pg has the tables and functions of another build of the extension" \
+      "begin anew: scripts/stop, then delete $RUN (with the models and the lake in it)"
+  fi
+  as_run_user tee "$RUN/extension.sha256" >/dev/null <<<"$build"
+}
+
 # Database, extension, the login roles of workers and gateway, and the catalog's schema. Safe to repeat.
 prepare_database() {
   [ -n "$(sql "SELECT 1 FROM pg_database WHERE datname = '$DATABASE'" postgres)" ] ||
     sql "CREATE DATABASE $DATABASE" postgres
+  check_extension
   # The password goes through standard input: arguments can be read in the process list.
   {
     printf "\\\\set password '%s'\n" "$(<"$RUN/secret/worker-password")"
