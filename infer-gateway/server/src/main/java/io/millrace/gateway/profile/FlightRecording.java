@@ -45,6 +45,14 @@ final class FlightRecording implements AutoCloseable {
 
     private static final String ALLOCATIONS_PER_SECOND = "150/s";
 
+    /**
+     * An event that is cheap and recorded once a second. Without any that recurs, JFR's thread for those looks a hundred times
+     * a second whether one is due, which is half of what an idle gateway uses.
+     */
+    private static final String RECURRING = "jdk.JavaThreadStatistics";
+
+    private static final Duration RECURRING_PERIOD = Duration.ofSeconds(1);
+
     private final ProfileConfig config;
     private final DiskRoom room;
     private final Path directory;
@@ -95,6 +103,7 @@ final class FlightRecording implements AutoCloseable {
             recording.enable(EXECUTION_SAMPLE).withPeriod(config.period());
             recording.enable(NATIVE_SAMPLE).withPeriod(config.period());
             recording.enable(ALLOCATION_SAMPLE).with("throttle", ALLOCATIONS_PER_SECOND);
+            recording.enable(RECURRING).withPeriod(RECURRING_PERIOD);
             recording.start();
             return recording;
         } catch (RuntimeException | Error e) {
