@@ -11,11 +11,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
@@ -28,11 +29,16 @@ import org.apache.opendal.OpenDALException;
 import org.apache.opendal.Operator;
 import org.apache.opendal.layer.RetryLayer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * OpenDAL never gives up on an endpoint that accepts a connection and stays silent, so every call is waited for only so
- * long; what the native side still does after that is dropped with its operator. Transient failures are retried below,
- * inside OpenDAL. Its exceptions become typed errors here and do not travel further.
+ * long, on a thread of ours; one that never ends keeps its thread, and there are only so many. Transient failures are
+ * retried below, inside OpenDAL. Its exceptions become typed errors here and do not travel further.
+ *
+ * Its asynchronous calls are not used: a native thread of its executor makes their results, and since that never returns to
+ * Java, the JVM keeps all it has ever made, the bytes of each file that was read too, until the executor is closed.
  */
 
 /**
@@ -48,13 +54,21 @@ final class ObjectStore implements AutoCloseable {
     /** A large upload may take this long more per chunk. */
     private static final long CHUNK_MILLIS = 8_000;
 
+    /** At a time. More than callers ever make of a store that answers. */
+    static final int CALLS_MAX = 64;
+
+    private static final long IDLE_SECONDS = 10;
+
+    /** For calls that run when the store is closed. */
+    private static final long CLOSE_SECONDS = 2;
+
+    private static final Logger logger = LoggerFactory.getLogger(ObjectStore.class);
     private static final Pattern SECRET_OPTION = Pattern.compile("secret|key|token|password|credential|sas");
 
     private final StoreConfig config;
     private final AsyncExecutor executor;
-    private final AsyncOperator operator;
-    private final Operator blocking;
-    private final ExecutorService uploads;
+    private final Operator operator;
+    private final ExecutorService threads;
     private final Map<String, String> options;
 
     /**
@@ -67,45 +81,40 @@ final class ObjectStore implements AutoCloseable {
         this.options = config.resolvedOptions();
         OpenDalLibrary.load();
         this.executor = AsyncExecutor.createTokioExecutor(2);
-        AsyncOperator opened = null;
-        try {
-            opened = AsyncOperator.of(config.scheme(), options, executor);
-            RetryLayer retry = RetryLayer.builder()
-                    .maxTimes(3)
-                    .minDelay(Duration.ofMillis(100))
-                    .maxDelay(Duration.ofSeconds(2))
-                    .factor(2)
-                    .jitter(true)
-                    .build();
-            this.operator = opened.layer(retry);
-            this.blocking = operator.blocking();
+        RetryLayer retry = RetryLayer.builder()
+                .maxTimes(3)
+                .minDelay(Duration.ofMillis(100))
+                .maxDelay(Duration.ofSeconds(2))
+                .factor(2)
+                .jitter(true)
+                .build();
+        try (AsyncOperator plain = AsyncOperator.of(config.scheme(), options, executor);
+                AsyncOperator retrying = plain.layer(retry)) {
+            this.operator = retrying.blocking();
         } catch (OpenDALException e) {
             executor.close();
             throw new ContractException(
                     ErrorCode.INVALID_CONFIG,
                     "store cannot be opened: scheme=" + config.scheme() + ", cause=" + cause(e),
                     e);
-        } finally {
-            if (opened != null) {
-                opened.close();
-            }
         }
-        this.uploads = Executors.newCachedThreadPool(task -> {
-            Thread thread = new Thread(task, "store-upload");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.threads =
+                new ThreadPoolExecutor(0, CALLS_MAX, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                    Thread thread = new Thread(task, "store");
+                    thread.setDaemon(true);
+                    return thread;
+                });
     }
 
     /** Length of an object in bytes, or -1 if there is none. */
     long length(String path) {
-        Metadata found = awaitOrNull("stat", path, operator.stat(path), config.operationTimeoutMillis());
+        Metadata found = awaitOrNull("stat", path, () -> operator.stat(path), config.operationTimeoutMillis());
         return found == null || !found.isFile() ? -1 : found.contentLength;
     }
 
     /** A range of an object, or null if there is no such object. */
     byte @Nullable [] read(String path, long offset, int length) {
-        return awaitOrNull("read", path, operator.read(path, offset, length), config.operationTimeoutMillis());
+        return awaitOrNull("read", path, () -> operator.read(path, offset, length), config.operationTimeoutMillis());
     }
 
     /**
@@ -135,23 +144,22 @@ final class ObjectStore implements AutoCloseable {
 
     /** Writes a small object in one piece: visible whole or not at all. */
     void write(String path, byte[] bytes) {
-        await("write", path, operator.write(path, bytes), config.operationTimeoutMillis());
+        await("write", path, () -> operator.write(path, bytes), config.operationTimeoutMillis());
     }
 
     /** Copies a local file in chunks; a failure may leave a part of it visible. */
     void writeFile(String path, Path source, long length) {
         long timeoutMillis = config.operationTimeoutMillis() + CHUNK_MILLIS * (length / CHUNK_LENGTH);
-        CompletableFuture<@Nullable Void> done = CompletableFuture.runAsync(
+        await(
+                "write",
+                path,
                 () -> {
                     try (InputStream in = Files.newInputStream(source);
-                            OutputStream out = blocking.createOutputStream(path, CHUNK_LENGTH)) {
+                            OutputStream out = operator.createOutputStream(path, CHUNK_LENGTH)) {
                         in.transferTo(out);
-                    } catch (IOException e) {
-                        throw new CompletionException(e);
                     }
                 },
-                uploads);
-        await("write", path, done, timeoutMillis);
+                timeoutMillis);
     }
 
     /** Names of the objects right in a directory; empty if there is none. */
@@ -159,7 +167,7 @@ final class ObjectStore implements AutoCloseable {
         List<Entry> entries = awaitOrNull(
                 "list",
                 directory,
-                operator.list(directory + "/", ListOptions.builder().build()),
+                () -> operator.list(directory + "/", ListOptions.builder().build()),
                 config.operationTimeoutMillis());
         List<String> names = new ArrayList<>();
         for (Entry entry : entries == null ? List.<Entry>of() : entries) {
@@ -173,49 +181,63 @@ final class ObjectStore implements AutoCloseable {
 
     /** Removes an object; none is no error. */
     void delete(String path) {
-        await("delete", path, operator.delete(path), config.operationTimeoutMillis());
+        await("delete", path, () -> operator.delete(path), config.operationTimeoutMillis());
     }
 
     /** Removes a directory and all in it; none is no error. */
     void deleteAll(String directory) {
-        await("delete", directory, operator.removeAll(directory + "/"), config.operationTimeoutMillis());
+        await("delete", directory, () -> operator.removeAll(directory + "/"), config.operationTimeoutMillis());
     }
 
-    private void await(String operation, String path, CompletableFuture<?> future, long timeoutMillis) {
+    /** A call without a result. */
+    private interface Action {
+        void run() throws IOException;
+    }
+
+    private void await(String operation, String path, Action action, long timeoutMillis) {
         try {
-            completed(operation, path, future, timeoutMillis);
+            completed(
+                    operation,
+                    path,
+                    () -> {
+                        action.run();
+                        return true;
+                    },
+                    timeoutMillis);
         } catch (MissingObject e) {
             throw unavailable("store cannot find what it must have", operation, path, e);
         }
     }
 
-    private <T> @Nullable T awaitOrNull(
-            String operation, String path, CompletableFuture<T> future, long timeoutMillis) {
+    private <T> @Nullable T awaitOrNull(String operation, String path, Callable<T> call, long timeoutMillis) {
         try {
-            return completed(operation, path, future, timeoutMillis);
+            return completed(operation, path, call, timeoutMillis);
         } catch (MissingObject e) {
             return null;
         }
     }
 
-    private <T> T completed(String operation, String path, CompletableFuture<T> future, long timeoutMillis)
-            throws MissingObject {
+    private <T> T completed(String operation, String path, Callable<T> call, long timeoutMillis) throws MissingObject {
         try {
-            // The copy is given up, never OpenDAL's own future: its native side must find that one when it ends late.
-            return future.copy().orTimeout(timeoutMillis, TimeUnit.MILLISECONDS).get();
+            return threads.submit(call).get(timeoutMillis, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ContractException(
                     ErrorCode.CANCELLED, "store operation is cancelled: operation=" + operation + ", path=" + path, e);
+        } catch (RejectedExecutionException e) {
+            throw new ContractException(
+                    ErrorCode.STORE_UNAVAILABLE,
+                    "store must answer the calls before: operation=" + operation + ", path=" + path + ", limitCalls="
+                            + CALLS_MAX,
+                    e);
+        } catch (TimeoutException e) {
+            throw new ContractException(
+                    ErrorCode.STORE_UNAVAILABLE,
+                    "store must answer in time: operation=" + operation + ", path=" + path + ", timeoutMillis="
+                            + timeoutMillis,
+                    e);
         } catch (ExecutionException e) {
             Throwable cause = root(e);
-            if (cause instanceof TimeoutException) {
-                throw new ContractException(
-                        ErrorCode.STORE_UNAVAILABLE,
-                        "store must answer in time: operation=" + operation + ", path=" + path + ", timeoutMillis="
-                                + timeoutMillis,
-                        cause);
-            }
             if (cause instanceof OpenDALException failure && failure.getCode() == OpenDALException.Code.NotFound) {
                 throw new MissingObject(failure);
             }
@@ -231,13 +253,9 @@ final class ObjectStore implements AutoCloseable {
                 cause);
     }
 
-    private static Throwable root(Throwable failure) {
-        Throwable cause = failure;
-        while ((cause instanceof ExecutionException || cause instanceof CompletionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        return cause;
+    private static Throwable root(ExecutionException failure) {
+        Throwable cause = failure.getCause();
+        return cause == null ? failure : cause;
     }
 
     /** The service's own words without the request around them, and never an option that is a secret. */
@@ -256,10 +274,19 @@ final class ObjectStore implements AutoCloseable {
         return code + StorePath.shortened(text);
     }
 
+    /** Waits a moment for calls that run. Freeing what one that never ends still uses would crash the process. */
     @Override
     public void close() {
-        uploads.shutdown();
-        blocking.close();
+        threads.shutdown();
+        try {
+            if (!threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+                logger.warn("store calls do not end, and keep their memory: scheme={}", config.scheme());
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return;
+        }
         operator.close();
         executor.close();
     }

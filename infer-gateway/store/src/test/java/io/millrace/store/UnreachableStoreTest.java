@@ -63,4 +63,20 @@ class UnreachableStoreTest {
                             + " timeoutMillis=400");
         }
     }
+
+    @Test
+    void callsThatNeverEndAreBounded() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                ModelStore store = new ModelStore(s3(silent.getLocalPort(), 1))) {
+            for (int call = 0; call < ObjectStore.CALLS_MAX; call++) {
+                assertThatThrownBy(() -> store.exists("store:shop/1/1-1"))
+                        .hasMessageStartingWith("store must answer in time");
+            }
+            assertThatThrownBy(() -> store.exists("store:shop/1/1-1"))
+                    .isInstanceOfSatisfying(
+                            ContractException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.STORE_UNAVAILABLE))
+                    .hasMessage("store must answer the calls before: operation=stat, path=shop/1/1-1/manifest.json,"
+                            + " limitCalls=64");
+        }
+    }
 }
