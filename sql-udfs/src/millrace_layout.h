@@ -27,6 +27,11 @@
 #define MILLRACE_SLOT_OWNER_START_OFFSET 104
 #define MILLRACE_SLOT_TRACE_FLAGS_OFFSET 112
 
+/* Whether and where one side sleeps */
+#define MILLRACE_SLEEPER_AWAKE 0
+#define MILLRACE_SLEEPER_AT_DOORBELL 1
+#define MILLRACE_SLEEPER_AT_WORD 2
+
 /* State word: generation:32, owner pid:24, state:8, from the highest bit */
 #define MILLRACE_STATE_FREE 0
 #define MILLRACE_STATE_CLAIMED 1
@@ -40,7 +45,7 @@
 #define MILLRACE_STATE_CODE(word) ((uint32_t) (word) & 0xff)
 
 /* Control line and ready bitmap */
-#define MILLRACE_LAYOUT_VERSION 3
+#define MILLRACE_LAYOUT_VERSION 4
 #define MILLRACE_CONTROL_LENGTH 128
 #define MILLRACE_CONTROL_MAGIC UINT64_C(0x4c5254434c4c494d)
 #define MILLRACE_CONTROL_MAGIC_OFFSET 0

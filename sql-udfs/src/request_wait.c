@@ -14,11 +14,13 @@
 #include "slot_move.h"
 #include "storage/ipc.h"
 #include "trace_context.h"
+#include "word_sleep.h"
 
 #define MILLRACE_REQUEST_LIMIT 16	/* in flight of one backend: those of a batch and of what it calls */
 #define MILLRACE_RESEND_LIMIT 6 /* the gateway may lack the descriptor and the model, and be replaced meanwhile */
 #define MILLRACE_SLOT_WAIT_MIN_NANOS INT64CONST(1000000)	/* between two searches for a free slot */
 #define MILLRACE_SLOT_WAIT_MAX_NANOS INT64CONST(8000000)
+#define MILLRACE_LINE_WAIT_NANOS INT64CONST(5000000)	/* what takes longer is waited for at the doorbell */
 #define MILLRACE_ANSWER_GRACE_NANOS INT64CONST(100000000)	/* after the deadline: the gateway knows better why it was missed */
 
 struct MillraceRequest
@@ -298,7 +300,7 @@ submit_slot(MillraceRequest *request, uint32 length)
 	line->owner_start = millrace_gateway_owner_start();
 	line->submitted_nanos = millrace_now_nanos();
 	millrace_trace_write(line, (uint64) line->submitted_nanos + line->request_id);
-	atomic_store_explicit(&line->waiter, 0, memory_order_relaxed);
+	atomic_store_explicit(&line->waiter, MILLRACE_SLEEPER_AWAKE, memory_order_relaxed);
 	if (millrace_slot_submit(request->slot, &request->word))
 		millrace_doorbell_ring();
 }
@@ -412,13 +414,35 @@ check_deadline(const MillraceRequest *request)
 				 errhint("Look at the gateway's log, or raise ml.timeout_ms.")));
 }
 
+/* Sleeps at the slot line for as long as most answers take; true when this one has come */
+static bool
+wait_at_line(MillraceRequest *request)
+{
+	MillraceSlotLine *line = millrace_region_slot(request->slot);
+	int64		end_nanos = millrace_now_nanos() + MILLRACE_LINE_WAIT_NANOS;
+	int64		left_nanos = MILLRACE_LINE_WAIT_NANOS;
+
+	/* More than once, since who answered this slot's last use may wake its next for nothing. */
+	while (left_nanos > 0)
+	{
+		atomic_store(&line->waiter, MILLRACE_SLEEPER_AT_WORD);
+		if (millrace_slot_done(request->slot, request->word))
+			return true;
+		millrace_word_sleep(&line->waiter, left_nanos);
+		if (millrace_slot_done(request->slot, request->word))
+			return true;
+		left_nanos = end_nanos - millrace_now_nanos();
+	}
+	return false;
+}
+
 /* Waits until the slot is answered. False when the gateway is gone, with the request or before it came. */
 static bool
 wait_until_done(MillraceRequest *request)
 {
 	MillraceSlotLine *line = millrace_region_slot(request->slot);
 
-	if (millrace_answer_spin(request->slot, request->word))
+	if (millrace_answer_spin(request->slot, request->word) || wait_at_line(request))
 		return true;
 	for (;;)
 	{
@@ -426,7 +450,7 @@ wait_until_done(MillraceRequest *request)
 
 		check_deadline(request);
 		/* Said before the last look: the gateway reads it after it has answered. */
-		atomic_store(&line->waiter, 1);
+		atomic_store(&line->waiter, MILLRACE_SLEEPER_AT_DOORBELL);
 		if (millrace_slot_done(request->slot, request->word))
 			return true;
 		if (!millrace_slot_owned(request->slot, request->word))

@@ -15,7 +15,7 @@
 typedef struct MillraceSlotLine
 {
 	_Atomic uint64_t state;		/* generation:32, owner pid:24, state:8 */
-	_Atomic uint32_t waiter;	/* 1 = the backend sleeps */
+	_Atomic uint32_t waiter;	/* where the backend sleeps: MILLRACE_SLEEPER_.. */
 	uint32_t	kind;
 	uint64_t	model_key;
 	uint64_t	request_id;
@@ -44,7 +44,7 @@ typedef struct MillraceControlLine
 	_Atomic int64_t heartbeat_nanos;
 	uint64_t	gateway_pid;
 	uint8_t		unused1[24];
-	_Atomic uint32_t sleeping;	/* 1 = the dispatcher sleeps; whoever takes it to 0 rings */
+	_Atomic uint32_t sleeping;	/* where the dispatcher sleeps: who makes it MILLRACE_SLEEPER_AWAKE wakes it */
 	uint8_t		unused2[60];
 } MillraceControlLine;
 

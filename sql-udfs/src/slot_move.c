@@ -3,6 +3,7 @@
 #include "miscadmin.h"
 #include "region_attach.h"
 #include "slot_move.h"
+#include "word_sleep.h"
 
 /* Slots where backends begin to look. Not all of them: a slot that was ever used keeps its memory. */
 #define MILLRACE_SLOT_SPREAD 64
@@ -45,6 +46,22 @@ millrace_slot_claim(uint64_t *word)
 	return MILLRACE_SLOT_NONE;
 }
 
+/* Wakes the dispatcher if it sleeps at the control line. Whether it sleeps at the doorbell instead, and is to be rung. */
+static bool
+wake_dispatcher(void)
+{
+	MillraceControlLine *control = millrace_region.control;
+	uint32_t	sleeping = atomic_load_explicit(&control->sleeping, memory_order_seq_cst);
+
+	if (sleeping == MILLRACE_SLEEPER_AWAKE ||
+		!atomic_compare_exchange_strong(&control->sleeping, &sleeping, MILLRACE_SLEEPER_AWAKE))
+		return false;
+	if (sleeping != MILLRACE_SLEEPER_AT_WORD)
+		return true;
+	millrace_word_wake(&control->sleeping);
+	return false;
+}
+
 /*
  * Hands a claimed slot to the gateway. The ready bit is set before the
  * gateway's sleep flag is read, and the gateway sets its flag before it looks
@@ -56,14 +73,12 @@ millrace_slot_submit(int slot, uint64_t *word)
 	MillraceSlotLine *line = millrace_region_slot(slot);
 	uint64_t	claimed = *word;	/* overwritten with what is there instead: never to be taken for ours */
 	uint64_t	submitted = word_in_state(*word, MILLRACE_STATE_SUBMITTED);
-	uint32_t	sleeping = 1;
 
 	if (!atomic_compare_exchange_strong_explicit(&line->state, &claimed, submitted, memory_order_release, memory_order_relaxed))
 		return false;			/* reclaimed as a dead owner's; the wait finds out */
 	*word = submitted;
 	atomic_fetch_or_explicit(&millrace_region.ready[slot / 64], UINT64CONST(1) << (slot % 64), memory_order_seq_cst);
-	return atomic_load_explicit(&millrace_region.control->sleeping, memory_order_seq_cst) == 1 &&
-		atomic_compare_exchange_strong(&millrace_region.control->sleeping, &sleeping, 0);
+	return wake_dispatcher();
 }
 
 /* Whether the answer is there */

@@ -6,11 +6,13 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -281,7 +283,13 @@ answer(int slot, int connection)
 	if (atomic_compare_exchange_strong(&line->state, &word, (next & ~UINT64CONST(0xff)) | MILLRACE_STATE_DONE))
 	{
 		char		ring = MILLRACE_RING;
-		ssize_t		sent pg_attribute_unused() = atomic_load(&line->waiter) == 1 ? send(connection, &ring, sizeof(ring), MSG_NOSIGNAL) : 0;
+		uint32_t	waiter = MILLRACE_SLEEPER_AT_WORD;
+		ssize_t		sent pg_attribute_unused() = 0;
+
+		if (atomic_compare_exchange_strong(&line->waiter, &waiter, MILLRACE_SLEEPER_AWAKE))
+			syscall(SYS_futex, &line->waiter, FUTEX_WAKE, 1, NULL, NULL, 0);
+		else if (waiter == MILLRACE_SLEEPER_AT_DOORBELL)
+			sent = send(connection, &ring, sizeof(ring), MSG_NOSIGNAL);
 	}
 	else						/* abandoned */
 		atomic_store(&line->state, (next & ~UINT64CONST(0xff)) | MILLRACE_STATE_FREE);

@@ -68,7 +68,7 @@ SELECT gateway_stop();
 SELECT gateway_start(false);
 SELECT gateway_state(1, 77);
 SELECT ml._echo('hello');
-SELECT gateway_state(1, 3);
+SELECT gateway_state(1, 4);
 \! cp "$REGION/layout.bin" "$REGION/kept"; printf '\115' | dd of="$REGION/layout.bin" bs=1 seek=8 conv=notrunc status=none
 SELECT ml._echo('hello');
 \! mv "$REGION/kept" "$REGION/layout.bin"
@@ -77,7 +77,7 @@ SELECT ml._echo('hello');
 -- One that ends: at once, or after the time its successor may take
 SELECT gateway_refuse(true);
 SELECT ml._echo('hello');
-SELECT gateway_state(2, 3);
+SELECT gateway_state(2, 4);
 SELECT ml._echo('hello');
 SET ml.restart_wait_ms = '50ms';
 SELECT ml._echo('hello');
@@ -86,7 +86,7 @@ SET ml.restart_wait_ms = '30s';
 SET statement_timeout = '100ms';
 SELECT ml._echo('hello');
 RESET statement_timeout;
-SELECT gateway_state(1, 3), gateway_refuse(false);
+SELECT gateway_state(1, 4), gateway_refuse(false);
 SELECT ml._echo('hello');
 RESET ml.restart_wait_ms;
 SET ml.timeout_ms = 100;

@@ -31,11 +31,11 @@ SELECT ml._echo('x');
 \! { printf 'MILLRACE\001\000\000\000'; head -c 12632 /dev/zero; } > cluster/data/regress-region/layout.bin
 SELECT ml._echo('x');
 \echo :LAST_ERROR_SQLSTATE
-\! { printf 'MILLRACE\003\000\000\000'; head -c 12632 /dev/zero; } > cluster/data/regress-region/layout.bin
+\! { printf 'MILLRACE\004\000\000\000'; head -c 12632 /dev/zero; } > cluster/data/regress-region/layout.bin
 SELECT ml._echo('x');
-\! { printf 'MILLRACE\003\000\000\000\144\061\000\000'; head -c 12628 /dev/zero; } > cluster/data/regress-region/layout.bin
+\! { printf 'MILLRACE\004\000\000\000\144\061\000\000'; head -c 12628 /dev/zero; } > cluster/data/regress-region/layout.bin
 SELECT ml._echo('x');
-\! { printf 'MILLRACE\003\000\000\000\144\061\000\000'; head -c 12629 /dev/zero; } > cluster/data/regress-region/layout.bin
+\! { printf 'MILLRACE\004\000\000\000\144\061\000\000'; head -c 12629 /dev/zero; } > cluster/data/regress-region/layout.bin
 SELECT ml._echo('x');
 \! chmod 000 cluster/data/regress-region/layout.bin
 SELECT ml._echo('x');

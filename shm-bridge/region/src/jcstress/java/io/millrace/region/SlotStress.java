@@ -4,6 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import io.millrace.contract.layout.SlotLayout;
+import io.millrace.contract.layout.Sleeper;
 import io.millrace.contract.layout.SlotState;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -106,12 +107,12 @@ public final class SlotStress {
         @Actor
         public void backend(ZZ_Result r) {
             submit(0, word);
-            r.r1 = mustRing();
+            r.r1 = mustWake();
         }
 
         @Actor
         public void gateway(ZZ_Result r) {
-            control.fallAsleep();
+            control.fallAsleep(Sleeper.AT_DOORBELL);
             r.r2 = slots.hasReady();
         }
     }
@@ -134,7 +135,36 @@ public final class SlotStress {
 
         @Actor
         public void gateway(ZZ_Result r) {
-            r.r2 = slots.finish(0, word, 7, 0, 1) && slots.ownerSleeps(0);
+            r.r2 = slots.finish(0, word, 7, 0, 1) && slots.wakeOwner(0);
+        }
+    }
+
+    /** A backend falls asleep at its slot's line while its answer comes; a sleeper at a word that changed is woken. */
+    @JCStressTest
+    @Outcome(id = "true, 0", expect = ACCEPTABLE, desc = "seen before sleeping, and woken for nothing")
+    @Outcome(id = "true, 2", expect = ACCEPTABLE, desc = "seen before sleeping, after the gateway looked")
+    @Outcome(id = "false, 0", expect = ACCEPTABLE, desc = "woken, or kept from sleeping")
+    @Outcome(expect = FORBIDDEN, desc = "a bug")
+    @State
+    public static class ABackendNeverSleepsAtALineWithItsAnswer extends StressRegion {
+        private final long word = begin(SlotState.RUNNING);
+
+        @Actor
+        public void backend(ZI_Result r) {
+            sleepAtLine(0);
+            r.r1 = isDone(0, word);
+        }
+
+        @Actor
+        public void gateway() {
+            if (slots.finish(0, word, 7, 0, 1) && slots.wakeOwner(0)) {
+                throw new IllegalStateException("rung, though nobody is at the doorbell");
+            }
+        }
+
+        @Arbiter
+        public void word(ZI_Result r) {
+            r.r2 = waiter(0);
         }
     }
 

@@ -2,6 +2,7 @@ package io.millrace.region;
 
 import io.millrace.contract.layout.ControlLayout;
 import io.millrace.contract.layout.SlotLayout;
+import io.millrace.contract.layout.Sleeper;
 import io.millrace.contract.layout.SlotState;
 import java.util.concurrent.atomic.AtomicInteger;
 import net.openhft.chronicle.core.Memory;
@@ -88,15 +89,26 @@ class StressRegion {
         return true;
     }
 
-    /** Whether a backend that has submitted must ring; it takes the flag down. */
-    final boolean mustRing() {
+    /** Whether a backend that has submitted must wake the dispatcher; it takes the flag down. */
+    final boolean mustWake() {
         long sleeping = base + SLOT_COUNT * SlotLayout.LENGTH + ControlLayout.SLEEPING_OFFSET;
-        return MEMORY.readVolatileInt(sleeping) == 1 && MEMORY.compareAndSwapInt(sleeping, 1, 0);
+        int place = MEMORY.readVolatileInt(sleeping);
+        return place != Sleeper.AWAKE && MEMORY.compareAndSwapInt(sleeping, place, Sleeper.AWAKE);
     }
 
-    /** Says that the backend sleeps. */
+    /** Says that the backend sleeps at its doorbell. */
     final void sleep(int slotIndex) {
-        MEMORY.writeVolatileInt(line(slotIndex) + SlotLayout.WAITER_OFFSET, 1);
+        MEMORY.writeVolatileInt(line(slotIndex) + SlotLayout.WAITER_OFFSET, Sleeper.AT_DOORBELL);
+    }
+
+    /** Says that the backend sleeps at its slot's line. */
+    final void sleepAtLine(int slotIndex) {
+        MEMORY.writeVolatileInt(line(slotIndex) + SlotLayout.WAITER_OFFSET, Sleeper.AT_WORD);
+    }
+
+    /** Where the backend sleeps. */
+    final int waiter(int slotIndex) {
+        return MEMORY.readVolatileInt(line(slotIndex) + SlotLayout.WAITER_OFFSET);
     }
 
     /** Whether the answer to a use of the slot is there. */

@@ -1,6 +1,7 @@
 package io.millrace.region;
 
 import io.millrace.contract.layout.ControlLayout;
+import io.millrace.contract.layout.Sleeper;
 import net.openhft.chronicle.core.Memory;
 import net.openhft.chronicle.core.OS;
 
@@ -39,13 +40,29 @@ final class ControlLine {
         return MEMORY.readVolatileLong(address + ControlLayout.HEARTBEAT_OFFSET);
     }
 
-    /** Announces sleep; the caller looks for work once more before it sleeps. */
-    void fallAsleep() {
+    /** Announces sleep at a place, a {@link Sleeper}; the caller looks for work once more before it sleeps. */
+    void fallAsleep(int place) {
         // An atomic swap, since a plain volatile store may be seen after the look that follows it.
-        MEMORY.getAndSetInt(address + ControlLayout.SLEEPING_OFFSET, 1);
+        MEMORY.getAndSetInt(sleeping(), place);
+    }
+
+    /** Sleeps, after {@link #fallAsleep} at the word, until woken or for 5 ms. */
+    void sleepAtWord() {
+        Futex.await(sleeping(), Sleeper.AT_WORD);
     }
 
     void wakeUp() {
-        MEMORY.writeVolatileInt(address + ControlLayout.SLEEPING_OFFSET, 0);
+        MEMORY.writeVolatileInt(sleeping(), Sleeper.AWAKE);
+    }
+
+    /** Ends a sleep at the word, of another thread. */
+    void wakeAtWord() {
+        if (MEMORY.compareAndSwapInt(sleeping(), Sleeper.AT_WORD, Sleeper.AWAKE)) {
+            Futex.wakeOne(sleeping());
+        }
+    }
+
+    private long sleeping() {
+        return address + ControlLayout.SLEEPING_OFFSET;
     }
 }

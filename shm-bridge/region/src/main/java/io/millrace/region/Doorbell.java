@@ -1,6 +1,7 @@
 package io.millrace.region;
 
 import io.millrace.contract.layout.DoorbellLayout;
+import io.millrace.contract.layout.Sleeper;
 import io.millrace.contract.layout.SlotLayout;
 import io.millrace.contract.layout.SlotState;
 import java.io.IOException;
@@ -23,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * One Unix stream socket per backend. After the hello every byte, either way, means only "look": the slots are the
  * truth, so a lost or doubled byte does no harm, and a full socket buffer needs no care since its reader is awake.
  *
- * Sleep protocol: say so in the control line, look at the ready bits once more, sleep. A backend sets its ready bit and
+ * Sleep protocol: say where in the control line, look at the ready bits once more, sleep. A backend sets its ready bit and
  * then reads the flag. Both sides order the two with a full barrier, so at least one of them sees the other.
  */
 /**
@@ -72,11 +73,14 @@ public final class Doorbell implements AutoCloseable, Sweeper.Connections {
     }
 
     /**
-     * Sleeps until a backend rings, connects or goes, {@link #wake} is called, or 250 ms are over; returns at once if a
-     * slot is ready.
+     * Sleeps until a slot is ready, a backend connects or goes, {@link #wake} is called, or 250 ms are over; returns at once
+     * if a slot is ready. For the first 5 ms it hears only of slots.
      */
     public void await() throws IOException {
-        control.fallAsleep();
+        if (awaitAtWord()) {
+            return;
+        }
+        control.fallAsleep(Sleeper.AT_DOORBELL);
         asleep = true;
         try {
             if (slots.hasReady()) {
@@ -90,6 +94,22 @@ public final class Doorbell implements AutoCloseable, Sweeper.Connections {
         }
     }
 
+    /** Sleeps at the control line for as long as the next request mostly takes; whether one is there. */
+    private boolean awaitAtWord() {
+        if (!Futex.isSupported()) {
+            return false;
+        }
+        control.fallAsleep(Sleeper.AT_WORD);
+        try {
+            if (!slots.hasReady()) {
+                control.sleepAtWord();
+            }
+        } finally {
+            control.wakeUp();
+        }
+        return slots.hasReady();
+    }
+
     /** Serves connections without waiting; a busy gateway calls it now and then instead of {@link #await}. */
     public void poll() throws IOException {
         selector.selectNow(service);
@@ -98,6 +118,7 @@ public final class Doorbell implements AutoCloseable, Sweeper.Connections {
     /** Ends the current {@link #await}, or the next. */
     public void wake() {
         selector.wakeup();
+        control.wakeAtWord();
     }
 
     /** Whether the dispatcher sleeps in {@link #await} now. */

@@ -1,6 +1,7 @@
 package io.millrace.region;
 
 import io.millrace.contract.layout.ControlLayout;
+import io.millrace.contract.layout.Sleeper;
 import io.millrace.contract.layout.SlotLayout;
 import io.millrace.contract.layout.SlotState;
 import java.nio.ByteBuffer;
@@ -124,7 +125,7 @@ public final class SlotTable {
      * @param responseLength bytes in the response slab
      * @param status code of an error, 0 for none
      * @param doneNanos CLOCK_MONOTONIC
-     * @return whether the backend waits for it; if so and {@link #ownerSleeps}, ring
+     * @return whether the backend waits for it; if so, {@link #wakeOwner}
      */
     public boolean finish(int slotIndex, long runningWord, int responseLength, int status, long doneNanos) {
         long line = lines[slotIndex];
@@ -171,9 +172,24 @@ public final class SlotTable {
         return MEMORY.readVolatileLong(lines[slotIndex] + SlotLayout.STATE_OFFSET);
     }
 
-    /** Whether the backend sleeps and must be rung; read it after {@link #finish}. */
-    public boolean ownerSleeps(int slotIndex) {
-        return MEMORY.readVolatileInt(lines[slotIndex] + SlotLayout.WAITER_OFFSET) != 0;
+    /**
+     * Wakes the backend if it sleeps at its slot's line; call it after {@link #finish}. The slot may have its next owner by
+     * then, who is woken for nothing and sleeps again.
+     *
+     * @return whether it sleeps at its doorbell instead and must be rung
+     */
+    public boolean wakeOwner(int slotIndex) {
+        long waiter = lines[slotIndex] + SlotLayout.WAITER_OFFSET;
+        int where = MEMORY.readVolatileInt(waiter);
+        if (where != Sleeper.AT_WORD || !Futex.isSupported()) {
+            return where != Sleeper.AWAKE;
+        }
+        // Changed first: who is about to sleep at it does not, and who sleeps finds out why it was woken.
+        if (MEMORY.compareAndSwapInt(waiter, Sleeper.AT_WORD, Sleeper.AWAKE)) {
+            Futex.wakeOne(waiter);
+            return false;
+        }
+        return MEMORY.readVolatileInt(waiter) == Sleeper.AT_DOORBELL;
     }
 
     /** Code of a request kind, as the backend wrote it. */

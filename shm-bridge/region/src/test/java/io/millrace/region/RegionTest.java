@@ -347,6 +347,23 @@ class RegionTest {
     }
 
     @Test
+    void aSleeperAtItsLineIsWoken() throws IOException {
+        TestingDispatcher dispatcher = new TestingDispatcher(region, 1);
+        region.serve();
+        try (dispatcher;
+                TestingBackend backend = TestingBackend.attach(directory.path())) {
+            int slotIndex = backend.claim();
+            for (int i = 0; i < 100; i++) {
+                backend.submit(slotIndex, RequestKind.ECHO.code(), 0, new byte[] {(byte) i}, TIMEOUT);
+                backend.awaitDoneAtLine(slotIndex, TIMEOUT);
+                assertThat(backend.response(slotIndex)).containsExactly(i);
+                backend.free(slotIndex);
+                slotIndex = backend.claim();
+            }
+        }
+    }
+
+    @Test
     void endOfAConnectionFreesItsSlotsInEveryState() throws IOException {
         TestingDispatcher dispatcher = new TestingDispatcher(region, 0);
         region.serve();

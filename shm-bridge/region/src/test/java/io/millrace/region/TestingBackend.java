@@ -5,6 +5,7 @@ import io.millrace.contract.layout.DoorbellLayout;
 import io.millrace.contract.layout.PayloadLayout;
 import io.millrace.contract.layout.RegionLayout;
 import io.millrace.contract.layout.RequestKind;
+import io.millrace.contract.layout.Sleeper;
 import io.millrace.contract.layout.SlotLayout;
 import io.millrace.contract.layout.SlotState;
 import java.io.IOException;
@@ -198,7 +199,7 @@ public final class TestingBackend implements AutoCloseable {
     public void submit(int slotIndex, int kind, long modelKey, int requestLength, Duration timeout) {
         int line = line(slotIndex);
         long now = System.nanoTime();
-        lines.putInt(line + SlotLayout.WAITER_OFFSET, 0);
+        lines.putInt(line + SlotLayout.WAITER_OFFSET, Sleeper.AWAKE);
         lines.putInt(line + SlotLayout.KIND_OFFSET, kind);
         lines.putLong(line + SlotLayout.MODEL_KEY_OFFSET, modelKey);
         lines.putLong(line + SlotLayout.REQUEST_ID_OFFSET, now);
@@ -215,7 +216,13 @@ public final class TestingBackend implements AutoCloseable {
         move(slotIndex, word, SlotState.SUBMITTED);
         forceReadyBit(slotIndex);
         int sleeping = (int) layout.controlOffset() + ControlLayout.SLEEPING_OFFSET;
-        if ((int) INTS.getVolatile(lines, sleeping) == 1 && INTS.compareAndSet(lines, sleeping, 1, 0)) {
+        int place = (int) INTS.getVolatile(lines, sleeping);
+        if (place == Sleeper.AWAKE || !INTS.compareAndSet(lines, sleeping, place, Sleeper.AWAKE)) {
+            return;
+        }
+        if (place == Sleeper.AT_WORD) {
+            TestingFutex.wakeOne(lines, sleeping);
+        } else {
             ring();
         }
     }
@@ -249,7 +256,7 @@ public final class TestingBackend implements AutoCloseable {
     public void awaitDone(int slotIndex, Duration timeout) throws IOException {
         long end = System.nanoTime() + timeout.toNanos();
         while (true) {
-            INTS.setVolatile(lines, line(slotIndex) + SlotLayout.WAITER_OFFSET, 1);
+            INTS.setVolatile(lines, line(slotIndex) + SlotLayout.WAITER_OFFSET, Sleeper.AT_DOORBELL);
             if (state(slotIndex) == SlotState.DONE) {
                 return;
             }
@@ -263,6 +270,27 @@ public final class TestingBackend implements AutoCloseable {
             if (length < 0 && state(slotIndex) != SlotState.DONE) {
                 throw new IOException("gateway closed the connection: slotIndex=" + slotIndex);
             }
+        }
+    }
+
+    /**
+     * Sleeps at the slot's line until the slot is DONE.
+     *
+     * @throws IOException if the time is over; a gateway that is gone does not end the wait
+     */
+    public void awaitDoneAtLine(int slotIndex, Duration timeout) throws IOException {
+        int waiter = line(slotIndex) + SlotLayout.WAITER_OFFSET;
+        long end = System.nanoTime() + timeout.toNanos();
+        while (true) {
+            INTS.setVolatile(lines, waiter, Sleeper.AT_WORD);
+            if (state(slotIndex) == SlotState.DONE) {
+                return;
+            }
+            long leftNanos = end - System.nanoTime();
+            if (leftNanos <= 0) {
+                throw new IOException("no answer in time: slotIndex=" + slotIndex + ", state=" + state(slotIndex));
+            }
+            TestingFutex.await(lines, waiter, Sleeper.AT_WORD, Duration.ofNanos(leftNanos));
         }
     }
 

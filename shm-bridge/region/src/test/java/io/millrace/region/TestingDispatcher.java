@@ -55,7 +55,7 @@ public final class TestingDispatcher implements AutoCloseable {
             PayloadFiles.free(request);
         }
         int connectionId = slots.connectionId(slotIndex);
-        if (slots.finish(slotIndex, word, length, 0, System.nanoTime()) && slots.ownerSleeps(slotIndex)) {
+        if (slots.finish(slotIndex, word, length, 0, System.nanoTime()) && slots.wakeOwner(slotIndex)) {
             region.doorbell().ring(connectionId);
         }
     }

@@ -244,7 +244,7 @@ final class SlotRequest extends Request implements Completion {
         int ringId = connectionId;
         long word = runningWord;
         if (slots.finish(slotIndex, word, length, code.code(), System.nanoTime())) {
-            if (slots.ownerSleeps(slotIndex)) {
+            if (slots.wakeOwner(slotIndex)) {
                 region.doorbell().ring(ringId);
             }
         } else if (length > SlotLayout.SLAB_LENGTH) {

@@ -35,7 +35,7 @@ public final class ControlLayout {
     public static final long MAGIC = 0x4C525443_4C4C494DL;
 
     /** Version of every layout of this package; any change of an offset or of what it means raises it. */
-    public static final int VERSION = 3;
+    public static final int VERSION = 4;
 
     /** u64. */
     public static final int MAGIC_OFFSET = 0;

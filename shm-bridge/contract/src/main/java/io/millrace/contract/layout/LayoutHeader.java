@@ -55,6 +55,11 @@ public final class LayoutHeader {
         define("SLOT_OWNER_START_OFFSET", SlotLayout.OWNER_START_OFFSET);
         define("SLOT_TRACE_FLAGS_OFFSET", SlotLayout.TRACE_FLAGS_OFFSET);
 
+        section("Whether and where one side sleeps");
+        define("SLEEPER_AWAKE", Sleeper.AWAKE);
+        define("SLEEPER_AT_DOORBELL", Sleeper.AT_DOORBELL);
+        define("SLEEPER_AT_WORD", Sleeper.AT_WORD);
+
         section("State word: generation:32, owner pid:24, state:8, from the highest bit");
         for (SlotState state : SlotState.values()) {
             define("STATE_" + state.name(), state.code());

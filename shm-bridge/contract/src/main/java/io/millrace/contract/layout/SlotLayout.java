@@ -41,7 +41,7 @@ public final class SlotLayout {
     /** u64: generation, owner pid and state; every move is a compare-and-set of all of it. */
     public static final int STATE_OFFSET = 0;
 
-    /** u32: 1 while the backend sleeps. */
+    /** u32: whether and where the backend sleeps, a {@link Sleeper}. */
     public static final int WAITER_OFFSET = 8;
 
     /** u32: a {@link RequestKind}. */

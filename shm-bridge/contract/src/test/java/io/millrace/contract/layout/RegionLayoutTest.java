@@ -81,7 +81,7 @@ final class RegionLayoutTest {
     void namesAnotherVersion() {
         assertThatThrownBy(() -> RegionLayout.decode(edited(RegionLayout.VERSION_OFFSET, 1, 4)))
                 .isInstanceOf(ContractException.class)
-                .hasMessage("layout version is unknown: version=1, expectedVersion=3")
+                .hasMessage("layout version is unknown: version=1, expectedVersion=4")
                 .extracting("code")
                 .isEqualTo(ErrorCode.UNKNOWN_VERSION);
     }
@@ -143,7 +143,7 @@ final class RegionLayoutTest {
         Survival.survivesEveryBitFlip(hello.encode(), DoorbellLayout::decode);
         assertThatThrownBy(() ->
                         DoorbellLayout.decode(Survival.flipped(hello.encode(), DoorbellLayout.VERSION_OFFSET * 8 + 1)))
-                .hasMessage("layout version is unknown: version=1, expectedVersion=3");
+                .hasMessage("layout version is unknown: version=6, expectedVersion=4");
     }
 
     @Test

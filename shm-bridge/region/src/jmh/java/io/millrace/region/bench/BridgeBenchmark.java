@@ -65,16 +65,30 @@ public class BridgeBenchmark {
         directory.close();
     }
 
-    /** Claim, submit, sleep, take, copy, finish, ring, wake, free. */
+    /** Claim, submit, sleep at the doorbell, take, copy, finish, ring, wake, free. */
     @Benchmark
-    public void echoOfSleepers() throws IOException {
-        for (int i = 0; i < depth; i++) {
-            claimed[i] = backend.claim();
-            backend.submit(claimed[i], RequestKind.ECHO.code(), 0, payload, TIMEOUT);
-        }
+    public void echoOfSleepersAtTheDoorbell() throws IOException {
+        submitAll();
         for (int i = 0; i < depth; i++) {
             backend.awaitDone(claimed[i], TIMEOUT);
             backend.free(claimed[i]);
+        }
+    }
+
+    /** The same, but for sleeping at the slot's line. */
+    @Benchmark
+    public void echoOfSleepersAtTheLine() throws IOException {
+        submitAll();
+        for (int i = 0; i < depth; i++) {
+            backend.awaitDoneAtLine(claimed[i], TIMEOUT);
+            backend.free(claimed[i]);
+        }
+    }
+
+    private void submitAll() {
+        for (int i = 0; i < depth; i++) {
+            claimed[i] = backend.claim();
+            backend.submit(claimed[i], RequestKind.ECHO.code(), 0, payload, TIMEOUT);
         }
     }
 
