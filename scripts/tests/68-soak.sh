@@ -86,6 +86,8 @@ end_load() {
   rm -f "$RUN/tmp/soak-runs"
   if ! wait "$load"; then not_ok "$1: the load failed" "$(tail -n 5 "$2")"; fi
   load=
+  all_answers=$((all_answers + $(count 'answers plain' "$2") + $(count 'answers waiting' "$2")))
+  all_wrong=$((all_wrong + $(count wrong "$2")))
 }
 
 sessions() { sql "SELECT pid FROM pg_stat_activity WHERE usename = 'millrace_soak' ORDER BY pid"; }
@@ -171,6 +173,7 @@ shuffle() {
 
 # Deals whole decks, so each kind of event has its share in every storm. What succeeds is counted in $happened by kind.
 declare -A happened=()
+one_more() { happened[$1]=$((${happened[$1]:-0} + 1)); }
 storm() {
   local end=$((SECONDS + $1)) card pause number
   failures=
@@ -180,7 +183,7 @@ storm() {
       pause=$((RANDOM % 2)).$((RANDOM % 10))
       number=$RANDOM
       sleep "$pause"
-      if happen "$card" "$number" 2>>"$RUN/log/soak.err"; then happened[$card]=$((${happened[$card]:-0} + 1)); else failures+="$card "; fi
+      if happen "$card" "$number" 2>>"$RUN/log/soak.err"; then one_more "$card"; else failures+="$card "; fi
     done
   done
 }
@@ -220,23 +223,32 @@ answers_were_right() {
   sed -n 's/^error /#   errors: /p' "$2" | cut -c 1-200
 }
 
-# The gateway's resident memory after a collection, in kB; without the region, whose slabs take theirs when they are used first.
-gateway_kilobytes() {
-  local pid
-  pid=$(process_pid gateway)
-  as_run_user "$JAVA_HOME/bin/jcmd" "$pid" GC.run >/dev/null
-  sleep 1
-  awk '/^Rss(Anon|File)/ { sum += $2 } END { print sum }' "/proc/$pid/status"
-}
 gateway_descriptors() { find "/proc/$(process_pid gateway)/fd" -mindepth 1 2>/dev/null | wc -l; }
+
+region_generations() {
+  find "$REGION" -mindepth 1 -maxdepth 1 \( -name 'lines-*' -o -name 'req-*' -o -name 'resp-*' -o -name 'payload-*' \) |
+    sed 's/.*-//; s/[.].*//' | sort | uniq -c | awk '{ print $1 }'
+}
+half_fetched() { find "$RUN/cache" -maxdepth 1 -name '.fetch*'; }
+left_libraries() { find "${TMPDIR:-/tmp}" -maxdepth 2 -user "$(run_user)" -newer "$RUN/tmp/soak-begin" -name '*.so*' 2>/dev/null || true; }
 
 nothing_is_left() {
   bridge_rests
-  equals "the region has the files of one generation" \
-    "$(find "$REGION" -mindepth 1 -maxdepth 1 \( -name 'lines-*' -o -name 'req-*' -o -name 'resp-*' -o -name 'payload-*' \) | sed 's/.*-//; s/[.].*//' | sort | uniq -c | awk '{ print $1 }')" 4
-  equals "no package is half fetched" "$(find "$RUN/cache" -maxdepth 1 -name '.fetch*' | wc -l)" 0
-  equals "no native library is left in the temporary directory" \
-    "$(find "${TMPDIR:-/tmp}" -maxdepth 2 -user "$(run_user)" -newer "$RUN/tmp/soak-begin" -name '*.so*' 2>/dev/null | wc -l)" 0
+  equals "the region has the files of one generation" "$(region_generations)" 4
+  equals "no package is half fetched" "$(half_fetched)" ""
+  equals "no native library is left in the temporary directory" "$(left_libraries)" ""
+}
+
+# What an operator asks first, in one place.
+print_summary() {
+  local name
+  printf '#   summary: %s answers, %s wrong; events:' "$all_answers" "$all_wrong"
+  for name in "${!happened[@]}"; do printf ' %s %s' "${happened[$name]}" "$name"; done
+  printf '\n#   summary: slots %s free + %s used; files left: %s payloads, %s half fetched, %s native libraries\n' \
+    "$(gateway_metric millrace_slots_free)" "$(gateway_metric millrace_slots_used)" "$(find "$REGION"/payload-* -type f | wc -l)" \
+    "$(half_fetched | wc -l)" "$(left_libraries | wc -l)"
+  printf '#   summary: the gateway took %s kB before and %s kB after %s deploys, of its Java heap %s and %s kB were alive\n' \
+    "$before" "$after" "$calm_deploys" "$live_before" "$live_after"
 }
 
 forget_soak_copies() {
@@ -252,10 +264,7 @@ clean_up() {
   [ -z "${load:-}" ] || kill "$load" 2>/dev/null || true
   rm -f "$out" "$RUN/tmp/soak-runs"
   within 60 database_answers && forget_soak_copies || say "copies of models are left"
-  render_configuration
-  end_process gateway 20 >/dev/null
-  start_gateway >/dev/null
-  wait_until "the gateway to serve" 90 gateway "$RUN/log/gateway.out" gateway_serves >/dev/null
+  start_gateway_again
 }
 
 make_models
@@ -264,6 +273,8 @@ out=$(mktemp)
 trap clean_up EXIT
 as_run_user touch "$RUN/tmp/soak-begin"
 
+all_answers=0
+all_wrong=0
 storm_seconds=$((SOAK_SECONDS * 2 / 3))
 begin=$SECONDS
 begin_load "$out"
@@ -293,14 +304,17 @@ make_copies() {
   sql "INSERT INTO soak_expected SELECT m.model_id, e.id, e.prediction, e.proba, e.label
     FROM ml.list_models('soak churn') m, soak_expected e WHERE m.uri LIKE '%-copy-%' AND e.model_id = $model" >/dev/null
 }
-# deploy_copies FROM TO: one after the other, each asked once, so that each is loaded.
+# deploy_copies FROM TO: one after the other, each asked once, so that each is loaded; $least is the least resident memory.
 deploy_copies() {
   local copy answer
+  least=
   for ((copy = $1; copy < $2; copy++)); do
     sql "SELECT ml.deploy(${copies[copy]}::bigint)" >/dev/null
+    one_more deploys
     answer=$(sql "SELECT ml.predict('soak churn', t) = e.prediction FROM soak_churn_asked t JOIN soak_expected e USING (id)
       WHERE id = 1 AND e.model_id = ${copies[copy]}")
     [ "$answer" = t ] || other_answers+="${copies[copy]} "
+    note_memory
   done
 }
 
@@ -310,25 +324,29 @@ deploy_until() {
   while [ "$SECONDS" -lt "$1" ]; do
     number=$RANDOM
     deploy_any "$number"
+    one_more deploys
     sleep 1
   done
 }
 
 make_copies
-as_run_user sed -i 's/^cache-bytes=.*/cache-bytes=2097152/' "$RUN/conf/gateway.properties"
-restart_gateway TERM
+start_gateway_of_few_models
 other_answers=
 begin=$SECONDS
 begin_load "$out"
-deploy_copies 0 $((calm_deploys / 6))
+sixth=$((calm_deploys / 6))
+deploy_copies 0 $sixth
 deploy_until $((begin + WARM_SECONDS))
-before=$(gateway_kilobytes)
+deploy_copies $sixth $((2 * sixth))
+before=$least
+live_before=$(live_heap_kilobytes)
 descriptors=$(gateway_descriptors)
-deploy_copies $((calm_deploys / 6)) "$calm_deploys"
-after=$(gateway_kilobytes)
-printf '#   calm: %s deploys, the gateway took %s kB before and %s kB after, %s and %s descriptors\n' \
-  $((calm_deploys * 5 / 6)) "$before" "$after" "$descriptors" "$(gateway_descriptors)"
-equals "calm: the gateway's memory stays within 5 %" "$([ $((after * 100)) -le $((before * 105)) ] && echo yes || echo "$before kB, then $after kB")" yes
+deploy_copies $((2 * sixth)) $((5 * sixth))
+deploy_copies $((5 * sixth)) "$calm_deploys"
+after=$least
+live_after=$(live_heap_kilobytes)
+flat "calm: the gateway's memory stays within 5 %" "$before" "$after"
+flat "calm: what is alive on its Java heap too" "$live_before" "$live_after"
 equals "calm: its descriptors too" "$([ "$(gateway_descriptors)" -le $((descriptors + 8)) ] && echo yes || gateway_descriptors)" yes
 equals "calm: each model that was deployed answered" "$other_answers" ""
 equals "calm: after it was loaded" "$([ "$(loads)" -ge "$calm_deploys" ] && echo yes || loads)" yes
@@ -338,3 +356,4 @@ end_load calm "$out"
 answers_were_right calm "$out" "$took"
 equals "calm: nothing but statement_timeout ends a statement" "$(errors_but plain other 57014 <"$out")$(errors_but waiting other 57014 <"$out")" ""
 nothing_is_left
+print_summary

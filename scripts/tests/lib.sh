@@ -51,23 +51,67 @@ eventually() {
   not_ok "$1" "not within $2 s: $3" "last answer: $answer"
 }
 
-# The region at rest: no slot is in use and no payload is left. The sweeper looks twice a second.
+# gateway_metric NAME: a metric of the gateway that has no labels.
+gateway_metric() { curl --silent "http://127.0.0.1:$(port gateway-metrics)/metrics" | awk -v name="$1" '$1 == name { printf "%d\n", $2 }'; }
+
+# The region at rest: each of the 512 slots is free and no payload is left. The sweeper looks twice a second.
 bridge_rests() {
-  local end=$((SECONDS + 10)) used='' payloads=''
+  local end=$((SECONDS + 10)) slots='' payloads=''
   while [ $SECONDS -lt "$end" ]; do
-    used=$(curl --silent "http://127.0.0.1:$(port gateway-metrics)/metrics" | sed -n 's/^millrace_slots_used \([0-9]*\).*/\1/p')
+    slots="$(gateway_metric millrace_slots_free) free + $(gateway_metric millrace_slots_used) used"
     payloads=$(find "$REGION"/payload-* -type f | wc -l)
-    if [ "$used $payloads" = "0 0" ]; then
+    if [ "$slots, $payloads" = "512 free + 0 used, 0" ]; then
       ok "every slot is free and no payload is left"
       return
     fi
     sleep 0.3
   done
-  not_ok "every slot is free and no payload is left" "slots used: $used" "payloads: $payloads"
+  not_ok "every slot is free and no payload is left" "slots: $slots" "payloads: $payloads"
 }
 
 # Models that the gateway has loaded since its start.
 loads() { curl --silent "http://127.0.0.1:$(port gateway-metrics)/metrics" | awk '/^millrace_model_loads_total[{]code="ok"[}]/ { sum += $2 } END { print sum + 0 }'; }
+
+# For tests of what a gateway holds: its memory has room for a few models, so that each new one lets an older one go, and its
+# Java heap is resident from the beginning (-Xms). Otherwise pages of the heap that the JVM uses for the first time would
+# look like growth, for an hour.
+start_gateway_of_few_models() {
+  render_configuration
+  as_run_user sed -i 's/^cache-bytes=.*/cache-bytes=2097152/' "$RUN/conf/gateway.properties"
+  JDK_JAVA_OPTIONS=-XX:+AlwaysPreTouch replace_gateway
+}
+
+start_gateway_again() {
+  render_configuration
+  replace_gateway
+}
+
+replace_gateway() {
+  end_process gateway 20 >/dev/null
+  start_gateway >/dev/null
+  wait_until "the gateway to serve" 90 gateway "$RUN/log/gateway.out" gateway_serves >/dev/null
+}
+
+# The gateway's resident memory in kB; without the region, whose slabs take theirs when they are used first.
+gateway_kilobytes() { awk '/^Rss(Anon|File)/ { sum += $2 } END { print sum }' "/proc/$(process_pid gateway)/status"; }
+
+# note_memory: $least becomes the least resident memory that was seen since it was emptied. The JVM's compiler takes up to
+# 20 MB for a moment, so that one look says little.
+note_memory() {
+  local kilobytes
+  kilobytes=$(gateway_kilobytes)
+  if [ -z "$least" ] || [ "$kilobytes" -lt "$least" ]; then least=$kilobytes; fi
+}
+
+# flat CLAIM BEFORE AFTER: not more than 5 % above what it was.
+flat() { equals "$1" "$([ $(($3 * 100)) -le $(($2 * 105)) ] && echo yes || echo "$2 kB, then $3 kB")" yes; }
+
+# What is alive on the gateway's Java heap, in kB, by a collection.
+live_heap_kilobytes() {
+  as_run_user "$JAVA_HOME/bin/jcmd" "$(process_pid gateway)" GC.run >/dev/null
+  curl --silent "http://127.0.0.1:$(port gateway-metrics)/metrics" |
+    awk '/^jvm_memory_pool_collection_used_bytes[{]pool="Tenured Gen"[}]/ { printf "%d\n", $NF / 1024 }'
+}
 
 # A table with the demo's churn data under another name.
 make_churn_table() {

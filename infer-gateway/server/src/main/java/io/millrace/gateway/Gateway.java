@@ -2,6 +2,7 @@ package io.millrace.gateway;
 
 import io.millrace.contract.JsonText;
 import io.millrace.contract.layout.RequestKind;
+import io.millrace.contract.layout.SlotState;
 import io.millrace.engine.Engines;
 import io.millrace.gateway.core.Journal;
 import io.millrace.gateway.core.Pipeline;
@@ -148,6 +149,10 @@ public final class Gateway implements AutoCloseable {
                 "millrace_payload_bytes",
                 "Memory of requests and responses that do not fit their slabs.",
                 connector::payloadBytes);
+        metrics.gauge(
+                "millrace_slots_free",
+                "Slots of the region that are free; with those in use all there are, 512.",
+                () -> region.slots().census().count(SlotState.FREE));
         metrics.gauge(
                 "millrace_slots_used",
                 "Slots of the region in use.",
