@@ -116,7 +116,8 @@ restart_gateway() {
     sleep 0.05
   done
   start_gateway >/dev/null || return 1
-  (wait_until "the gateway to serve" 90 gateway "$RUN/log/gateway.out" gateway_serves) >/dev/null
+  # Less than sessions wait for it; beside so many of them it has little of the processor.
+  (wait_until "the gateway to serve" 140 gateway "$RUN/log/gateway.out" gateway_serves) >/dev/null
 }
 
 # A session that ends just before it is hit was none: another one is.

@@ -36,6 +36,7 @@ import org.postgresql.util.PSQLException;
 final class SoakLoad {
     private static final int ROW_COUNT = 500;
     private static final int WRONG_SHOWN = 20;
+    private static final long PAUSE_MILLIS = 50;
 
     private enum Kind {
         PLAIN("-c ml.timeout_ms=30s"),
@@ -164,9 +165,11 @@ final class SoakLoad {
         messages.putIfAbsent(key, String.valueOf(failure.getMessage()).replaceAll("\\s+", " "));
         // A session that is over, or a server that recovers; 57P03 and 57P01 are also said by the gateway, of a session that lives.
         try {
+            // Who asks again at once takes the processor from the gateway that starts.
+            Thread.sleep(PAUSE_MILLIS);
             if (connection == null || connection.isClosed() || !connection.isValid(30)) {
                 disconnect();
-                Thread.sleep(200);
+                Thread.sleep(4 * PAUSE_MILLIS);
             } else if (!connection.getAutoCommit()) {
                 connection.rollback();
                 connection.setAutoCommit(true);
