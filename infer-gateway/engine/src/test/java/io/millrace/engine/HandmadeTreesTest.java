@@ -80,8 +80,9 @@ class HandmadeTreesTest {
         }
         for (boolean defaultLeft : new boolean[] {false, true}) {
             Path file = chain(thresholds, defaultLeft);
+            TreeModel model = TreeModelParser.parse(file);
             try (XgboostScorer scorer = XgboostScorer.load(file, TestingForests.manifest(1, 0));
-                    NativeBooster natively = NativeBooster.load(file, TreeModelParser.parse(file))) {
+                    NativeBooster natively = NativeBooster.load(file, model)) {
                 float[] here = new float[rows.length];
                 float[] there = new float[rows.length];
                 scorer.scoreFlat(rows, rows.length, here);
@@ -89,6 +90,9 @@ class HandmadeTreesTest {
                 assertThat(here).isEqualTo(there);
                 assertThat(here[0]).isEqualTo(defaultLeft ? 1 : thresholds.length + 1);
                 assertThat(here[1]).isEqualTo(here[2]).isEqualTo(5);
+                float[] perfect = new float[rows.length];
+                PerfectTrees.of(model).addLeaves(rows, rows.length, perfect);
+                assertThat(perfect).isEqualTo(there);
             }
         }
     }

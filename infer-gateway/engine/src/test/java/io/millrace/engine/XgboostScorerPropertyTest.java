@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import ml.dmlc.xgboost4j.java.Booster;
 import ml.dmlc.xgboost4j.java.XGBoostError;
@@ -135,6 +136,7 @@ class XgboostScorerPropertyTest {
             scorer.scoreFlat(unseen, ROW_COUNT, flat);
             scorer.scoreBy(natively, unseen, ROW_COUNT, there);
             assertThat(flat).isEqualTo(there);
+            assertLayoutsEqual(natively, TreeModelParser.parse(file), unseen);
             float[] actual = asXgboostAnswers(forest, flat);
             float[] expected = asked(forest, TestingForests.predict(booster, unseen, forest.width()));
             assertThat(actual).hasSize(expected.length);
@@ -145,6 +147,17 @@ class XgboostScorerPropertyTest {
             booster.dispose();
             Files.deleteIfExists(file);
             Files.deleteIfExists(directory);
+        }
+    }
+
+    /** Which one a model takes is a matter of its size alone. */
+    private static void assertLayoutsEqual(NativeBooster natively, TreeModel model, float[] rows) {
+        float[] expected = new float[ROW_COUNT * model.outputCount()];
+        natively.margins(rows, ROW_COUNT, expected);
+        for (TreeLayout layout : List.of(LinkedTrees.of(model), PerfectTrees.of(model))) {
+            float[] margins = new float[expected.length];
+            new FlatTrees(model.baseMargins(natively::logarithm), layout).margins(rows, ROW_COUNT, margins);
+            assertThat(margins).isEqualTo(expected);
         }
     }
 

@@ -65,6 +65,15 @@ class XgboostScorerTest {
     }
 
     @Test
+    void aShallowForestTakesPerfectTreesAndADeepOneLinks() throws Exception {
+        TreeModel shallow = TreeModelParser.parse(binary());
+        assertThat(FlatTrees.of(shallow, shallow.baseScores()).layout()).isInstanceOf(PerfectTrees.class);
+        TreeModel deep = TreeModelParser.parse(
+                train(20, 2, Map.of("objective", "binary:logistic", "max_depth", 14, "min_child_weight", 0)));
+        assertThat(FlatTrees.of(deep, deep.baseScores()).layout()).isInstanceOf(LinkedTrees.class);
+    }
+
+    @Test
     void aRowsAnswerDoesNotDependOnItsBatch() throws Exception {
         Path file = binary();
         int rowCount = 69;
