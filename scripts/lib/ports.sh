@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Free ports on loopback, chosen once and recorded in $RUN/ports as name=port.
+# Free ports on loopback, chosen once and recorded in $RUN/ports as name=port: the usual ones, or MILLRACE_PORT_OFFSET above them.
 
 # Ports somebody listens on, from the kernel's own table (no tool needed): state 0A is LISTEN.
 listening_ports() {
@@ -13,7 +13,7 @@ port() { sed -n "s/^$1=//p" "$RUN/ports"; }
 
 # keep_port NAME FIRST PROCESS: keeps the recorded port while it is free or PROCESS holds it, else takes the next free one.
 keep_port() {
-  local name=$1 candidate=$2 process=$3 recorded taken
+  local name=$1 candidate=$(($2 + ${MILLRACE_PORT_OFFSET:-0})) process=$3 recorded taken
   recorded=$(port "$name")
   if [ -n "$recorded" ] && process_running "$process"; then return; fi
   taken=" $(listening_ports | tr '\n' ' ') $(cut -d= -f2 "$RUN/ports" | tr '\n' ' ') "

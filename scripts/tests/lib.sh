@@ -132,9 +132,11 @@ forget_project() { sql "SELECT ml.drop_project('$1', if_exists => true)" >/dev/n
 
 # train PROJECT TABLE LABEL [HYPERPARAMS]: trains, waits, prints the run id.
 train() {
-  local run
+  local run end
   run=$(sql "SELECT run_id FROM ml.train('$1', 'classification', '$2', '$3', 'xgboost', '${4:-{\}}')")
-  sql "SELECT ml.wait_run($run, '5 minutes')" >/dev/null
+  end=$(sql "SELECT ml.wait_run($run, '5 minutes')")
+  # What the caller asks next fails, and this is why.
+  [ "$end" = succeeded ] || say "training of $1 ended as $end: $(sql "SELECT error FROM ml.run_status($run)")" >&2
   echo "$run"
 }
 

@@ -187,6 +187,31 @@ class SupervisorIT {
     }
 
     @Test
+    void aTableThatIsMadeAnewWhileTheJobStartsIsLoaded() throws Exception {
+        postgres.execute(
+                "CREATE TABLE stays (id int PRIMARY KEY, a float8, label boolean)",
+                "INSERT INTO stays SELECT i, i * 0.5, i % 2 = 0 FROM generate_series(1, 100) i",
+                "CREATE TABLE anew (id int PRIMARY KEY, b text, label boolean)",
+                "INSERT INTO anew SELECT i, 'text ' || i, i % 3 = 0 FROM generate_series(1, 100) i");
+        assertSnapshotEqualsTable(snapshot("stays", "label"), "public.stays", "stays");
+        assertSnapshotEqualsTable(snapshot("anew", "label"), "public.anew", "anew");
+        lake.awaitStatus("public.anew", "streaming");
+
+        postgres.execute("DROP TABLE anew");
+        Path state = directory.resolve("state").resolve("supervisor.json");
+        Awaitility.await()
+                .atMost(LIMIT)
+                .pollInterval(Duration.ofMillis(10))
+                .until(() -> !Files.readString(state).contains("public.anew"));
+        // The job without the table is submitted now, and takes a second or two until it runs.
+        postgres.execute(
+                "CREATE TABLE anew (id int PRIMARY KEY, b text, label boolean)",
+                "INSERT INTO anew SELECT i, 'other ' || i, i % 3 = 0 FROM generate_series(1, 50) i");
+        assertSnapshotEqualsTable(snapshot("anew", "label"), "public.anew", "anew");
+        assertSnapshotEqualsTable(snapshot("stays", "label"), "public.stays", "stays");
+    }
+
+    @Test
     void tablesThatComeAndGoUnderLoadLoseAndDoubleNothing() throws Exception {
         postgres.execute(
                 "CREATE TABLE one (id int PRIMARY KEY, a float8, label int)",

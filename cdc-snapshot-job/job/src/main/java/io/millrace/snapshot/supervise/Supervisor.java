@@ -40,11 +40,16 @@ import org.slf4j.LoggerFactory;
  *   job lost with its cluster         its newest checkpoint is found in its own directory
  *
  * What a job has left is kept until its successor has a checkpoint of its own: until then the successor may still start from it.
+ *
+ * A state names the tables that were loaded before it, and a job that starts from it does not load these. So a table joins only
+ * where the state is that of the job before, which had not got the table: an older one may know another table of that name,
+ * released or dropped since. And a job that has just started is given the time to leave a state.
  */
 /** Brings the change job to the tables that are wanted, one step at a time. */
 final class Supervisor {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
     private static final Duration CANCEL_LIMIT = Duration.ofSeconds(60);
+    private static final Duration FIRST_STATE_LIMIT = Duration.ofSeconds(60);
 
     private final SupervisorConfig config;
     private final LakeConfig lakeConfig;
@@ -53,6 +58,7 @@ final class Supervisor {
     private final RestorePoint restorePoint;
     private SupervisorState state;
     private @Nullable String lastFailure;
+    private long startedNanos = System.nanoTime();
 
     Supervisor(SupervisorConfig config, LakeConfig lakeConfig, Path confDirectory, FlinkRest flink) {
         this.config = config;
@@ -195,11 +201,30 @@ final class Supervisor {
             cancel(job.get());
         } else if (job.isPresent()) {
             if (isAlive(job.get())) {
+                if (isStarting(job.get())) {
+                    return;
+                }
                 stopOrCancel(job.get());
             }
             path = restorePath(job.get());
         }
         start(connection, plan.relations(), path);
+    }
+
+    /** Whether the job will leave its first state soon, as far as one can see. */
+    private boolean isStarting(String job) throws IOException {
+        return System.nanoTime() - startedNanos < FIRST_STATE_LIMIT.toNanos()
+                && restorePoint.newestOwn(job).isEmpty()
+                && flink.failure(job).isEmpty();
+    }
+
+    /** Of some tables those that a job which starts from a path may have. */
+    private List<String> joinable(List<String> relations, @Nullable String path, Optional<String> last)
+            throws IOException {
+        if (path == null || last.isEmpty() || restorePoint.newestOwn(last.get()).isPresent()) {
+            return relations;
+        }
+        return relations.stream().filter(state.relations()::contains).toList();
     }
 
     private @Nullable String restorePath(String job) throws IOException {
@@ -224,7 +249,7 @@ final class Supervisor {
             throw new IllegalStateException("replication slot must be free before it is made anew: slot=" + slot);
         }
         Set<String> kept = new TreeSet<>(from == null ? Set.of() : state.relations());
-        List<String> ready = prepare(connection, relations, kept);
+        List<String> ready = prepare(connection, joinable(relations, from, last), kept);
         if (ready.isEmpty()) {
             forgetJobs();
             return;
@@ -316,6 +341,7 @@ final class Supervisor {
         JobSubmission submission = JobSubmission.of(job, SnapshotJobMain.class.getName(), arguments(state.relations()));
         try {
             flink.submit(config.jobJar(), from == null ? submission : submission.restoredFrom(from));
+            startedNanos = System.nanoTime();
             LOG.info(
                     "change job is started: jobId={}, tables={}, restorePath={}",
                     job,
