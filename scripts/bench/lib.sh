@@ -34,25 +34,43 @@ steady_tps() {
     }' "$3"
 }
 
+# begin_pgbench CLIENTS SECONDS SCRIPT_TEXT [OPTION..]: in the background; "load" is its pid, "rates" the file where it tells its rate.
+begin_pgbench() {
+  local clients=$1 seconds=$2 script=$BENCH/script.$$
+  as_run_user tee "$script" >/dev/null <<<"$3"
+  shift 3
+  rates=$BENCH/pgbench.$$
+  : >"$rates"
+  # exec: the pid must be that of pgbench itself.
+  (cd "$BENCH" && exec "${RUN_AS[@]}" "$PG_BIN/pgbench" -h "$(socket_dir)" -p "$(port postgres)" -U postgres -n -M prepared \
+    --progress 1 -c "$clients" -j 2 -T "$seconds" -f "$script" "$@" "$DATABASE" >"$rates" 2>&1 </dev/null) &
+  load=$!
+}
+
+# pgbench_runs: ends it all when pgbench has failed.
+pgbench_runs() {
+  if ! kill -0 "$load" 2>/dev/null || grep -qE 'ERROR|aborted' "$rates"; then
+    kill "$load" 2>/dev/null || true
+    die "pgbench failed" "$(grep -v '^progress' "$rates" | tail -n 5)"
+  fi
+}
+
+end_pgbench() {
+  kill "$load" 2>/dev/null || true
+  wait "$load" 2>/dev/null || true
+  rm -f "$BENCH/script.$$" "$rates"
+}
+
 # pgbench_tps CLIENTS SECONDS SCRIPT_TEXT: transactions per second of a prepared script in steady state.
 pgbench_tps() {
-  local clients=$1 seconds=$2 script=$BENCH/script.$$ out=$BENCH/pgbench.$$ pid tps=
-  as_run_user tee "$script" >/dev/null <<<"$3"
-  # exec: the pid must be that of pgbench itself.
-  (exec "${RUN_AS[@]}" "$PG_BIN/pgbench" -h "$(socket_dir)" -p "$(port postgres)" -U postgres -n -M prepared --progress 1 \
-    -c "$clients" -j 2 -T $((WARM_LIMIT + seconds + 5)) -f "$script" "$DATABASE" >"$out" 2>&1 </dev/null) &
-  pid=$!
+  local load rates tps=
+  begin_pgbench "$1" $((WARM_LIMIT + $2 + 5)) "$3"
   while [ -z "$tps" ]; do
     sleep 0.5
-    if ! kill -0 "$pid" 2>/dev/null || grep -qE 'ERROR|aborted' "$out"; then
-      kill "$pid" 2>/dev/null || true
-      die "pgbench failed" "$(grep -v '^progress' "$out" | tail -n 5)"
-    fi
-    tps=$(steady_tps "$clients" "$seconds" "$out")
+    pgbench_runs
+    tps=$(steady_tps "$1" "$2" "$rates")
   done
-  kill "$pid"
-  wait "$pid" 2>/dev/null || true
-  rm -f "$script" "$out"
+  end_pgbench
   echo "$tps"
 }
 

@@ -24,8 +24,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Microseconds per batch, one thread, 100 features with 5 % missing: the flat arrays, the margins alone in either layout,
- * the native library in place, and XGBoost4J's own {@code predict} over a DMatrix as the baseline. Batches cycle through 8,192 rows, so no branch is
- * learnt by heart.
+ * the native library in place, and XGBoost4J's own {@code predict} over a DMatrix as the baseline. Batches cycle through
+ * 8,192 rows, so no branch is learnt by heart.
  */
 @SuppressWarnings("NullAway.Init") // JMH calls the set-up
 @State(Scope.Thread)
