@@ -41,9 +41,9 @@ final class CommitSearch {
     /**
      * Searches the history of {@code table}, which the caller has refreshed.
      *
-     * @param completeCheckpoint the newest checkpoint that was complete before the refresh
+     * @param overdue whether the commit that the request waits for must have been there before the refresh
      */
-    Answer find(Table table, PublishRequest request, long completeCheckpoint) {
+    Answer find(Table table, PublishRequest request, boolean overdue) {
         CommitMark awaited = request.awaited();
         @Nullable Snapshot candidate = null;
         Snapshot current = table.currentSnapshot();
@@ -64,9 +64,7 @@ final class CommitSearch {
             }
         }
         if (awaited != null) {
-            // The sink commits a checkpoint before it takes part in the second one after it.
-            boolean due = completeCheckpoint > awaited.checkpointId() + 1;
-            return due ? new Answer.Gone() : new Answer.NotCommitted();
+            return overdue ? new Answer.Gone() : new Answer.NotCommitted();
         }
         return candidate == null ? new Answer.Gone() : new Answer.Found(candidate.snapshotId());
     }

@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * What the publisher must remember over a crash. A request becomes due when the checkpoint that holds it is complete. By then
  * the sink has been told to commit that checkpoint's files, but has not necessarily done so, and a table without new files gets
  * no commit at all. So the ledger notes per table the last checkpoint in which one of its rows changed: that commit is awaited.
- * A mark is dropped once a later checkpoint is complete, because the sink commits before it takes part in the next one.
+ * The sink is told to commit when a checkpoint is complete, which need not be the one of the mark: that may have been given up,
+ * and its files come with the next one. It does so before it takes part in the checkpoint after that. So a mark is dropped once
+ * two later checkpoints are complete.
  *
  * Job ids are kept in order of their runs: a commit of a later run, or of a later checkpoint of the same run, is newer than the
  * request and must not be in its snapshot.
@@ -35,6 +37,7 @@ final class Ledger {
     private final Map<String, CommitMark> awaited = new HashMap<>();
     private final Map<Long, PublishRequest> requests = new LinkedHashMap<>();
     private final Set<String> changed = new HashSet<>();
+    private long lastComplete;
 
     /** Begins a run of the job: its commits are newer than those of all runs before. */
     void begin(String jobId) {
@@ -111,7 +114,8 @@ final class Ledger {
 
     /** Notes that a checkpoint is complete and returns the requests that are due by it, in order of arrival. */
     List<PublishRequest> checkpointComplete(long checkpointId) {
-        awaited.values().removeIf(mark -> mark.checkpointId() < checkpointId);
+        awaited.values().removeIf(mark -> mark.checkpointId() < lastComplete);
+        lastComplete = checkpointId;
         return due(checkpointId);
     }
 

@@ -55,12 +55,12 @@ final class Publication {
     /**
      * Answers {@code request} as far as it can be answered now.
      *
-     * @param completeCheckpoint the newest checkpoint that is complete
+     * @param overdue whether the commit that the request waits for must be in the lake by now
      * @return what became of it
      * @throws SQLException if the database cannot be asked or told: try again
      * @throws RuntimeException if the request cannot be answered
      */
-    Outcome publish(PublishRequest request, long completeCheckpoint) throws SQLException {
+    Outcome publish(PublishRequest request, boolean overdue) throws SQLException {
         Optional<SnapshotRow> row = rows.read(request.snapshotId());
         if (row.isEmpty() || row.get().settled()) {
             return Outcome.ANSWERED;
@@ -78,7 +78,7 @@ final class Publication {
         if (existing != null) {
             return answer(table, existing.snapshotId(), request, row.get());
         }
-        CommitSearch.Answer answer = search.find(table, request, completeCheckpoint);
+        CommitSearch.Answer answer = search.find(table, request, overdue);
         if (answer instanceof CommitSearch.Answer.NotCommitted) {
             return Outcome.NOT_COMMITTED;
         }
@@ -88,7 +88,8 @@ final class Publication {
         }
         rows.failed(
                 request.snapshotId(),
-                "lake no longer has the state that was asked for: table=" + lakeTable + ", lsn=" + request.lsn());
+                "lake no longer has the state that was asked for: table=" + lakeTable + ", lsn=" + request.lsn()
+                        + (request.awaited() == null ? "" : ", commit=" + request.awaited()));
         return Outcome.GONE;
     }
 

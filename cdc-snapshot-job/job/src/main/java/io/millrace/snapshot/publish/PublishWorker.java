@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -37,6 +36,14 @@ final class PublishWorker {
     private static final Logger LOG = LoggerFactory.getLogger(PublishWorker.class);
     private static final long COMMIT_PAUSE_MILLIS = 50;
     private static final int COMMIT_SHIFT_MAX = 5;
+
+    /**
+     * Checkpoints that complete after the one by which a request is due until its commit must be there: the sink commits before
+     * it takes part in the second one. Counted, not told from ids: a checkpoint that is given up has an id too, and the next
+     * one that completes brings its commit.
+     */
+    private static final int COMPLETIONS_TO_COMMIT = 2;
+
     /** About a quarter of an hour: then the lake is not away for a moment. */
     private static final int LAKE_FAILURES_MAX = 36;
 
@@ -48,10 +55,12 @@ final class PublishWorker {
     private final ScheduledExecutorService threads;
     private final Publication publication;
     private final SnapshotRows rows;
-    private final Set<Long> known = ConcurrentHashMap.newKeySet();
+    /** Requests taken on, and how many checkpoints had completed by then. */
+    private final Map<Long, Integer> known = new ConcurrentHashMap<>();
+
     private final Queue<Long> finished = new ConcurrentLinkedQueue<>();
     private volatile boolean closing;
-    private volatile long completeCheckpoint;
+    private volatile int completions;
 
     PublishWorker(
             LakeConfig lakeConfig,
@@ -80,15 +89,16 @@ final class PublishWorker {
         };
     }
 
-    /** Notes that a checkpoint is complete: the sink has committed those before it. */
-    void checkpointComplete(long checkpointId) {
-        completeCheckpoint = Math.max(completeCheckpoint, checkpointId);
+    /** Notes that a checkpoint is complete: the sink has been told to commit it. Called by one thread. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+    void checkpointComplete() {
+        completions++;
     }
 
     /** Takes on requests; those it already has are left alone. */
     void answer(List<PublishRequest> due) {
         for (PublishRequest request : due) {
-            if (known.add(request.snapshotId())) {
+            if (known.putIfAbsent(request.snapshotId(), completions) == null) {
                 schedule(() -> attempt(request, 0, 0), 0);
             }
         }
@@ -194,7 +204,9 @@ final class PublishWorker {
     private void attempt(PublishRequest request, int looks, int failures) {
         try {
             // Read first: what it says must not be newer than the history that is looked at.
-            switch (publication.publish(request, completeCheckpoint)) {
+            boolean overdue =
+                    completions - known.getOrDefault(request.snapshotId(), completions) >= COMPLETIONS_TO_COMMIT;
+            switch (publication.publish(request, overdue)) {
                 case ANSWERED, GONE -> done(request);
                 case NOT_COMMITTED ->
                     schedule(

@@ -139,7 +139,7 @@ public final class SnapshotPublisher extends ProcessFunction<Change, Void>
         if (answering == null) {
             return;
         }
-        answering.checkpointComplete(checkpointId);
+        answering.checkpointComplete();
         answering.answer(due);
         catchingUp.entrySet().removeIf(entry -> {
             boolean complete = entry.getValue() != 0 && entry.getValue() <= checkpointId;

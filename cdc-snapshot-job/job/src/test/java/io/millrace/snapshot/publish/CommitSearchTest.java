@@ -42,15 +42,15 @@ class CommitSearchTest {
     }
 
     private Answer find(CommitMark taken, CommitMark awaited) {
-        return find(taken, awaited, taken.checkpointId());
+        return find(taken, awaited, false);
     }
 
-    private Answer find(CommitMark taken, CommitMark awaited, long completeCheckpoint) {
-        return search.find(table, new PublishRequest(1, "public.t", 10, taken, awaited), completeCheckpoint);
+    private Answer find(CommitMark taken, CommitMark awaited, boolean overdue) {
+        return search.find(table, new PublishRequest(1, "public.t", 10, taken, awaited), overdue);
     }
 
     private Answer findWithNothingAwaited(CommitMark taken) {
-        return search.find(table, new PublishRequest(1, "public.t", 10, taken, null), taken.checkpointId());
+        return search.find(table, new PublishRequest(1, "public.t", 10, taken, null), false);
     }
 
     @Test
@@ -100,7 +100,7 @@ class CommitSearchTest {
     void aCommitThatShouldBeThereLongSinceIsGone() {
         commit(OLD, 4);
         CommitMark mark = new CommitMark(OLD, 5);
-        assertThat(find(mark, mark, 6)).isEqualTo(new Answer.NotCommitted());
-        assertThat(find(mark, mark, 7)).isEqualTo(new Answer.Gone());
+        assertThat(find(mark, mark, false)).isEqualTo(new Answer.NotCommitted());
+        assertThat(find(mark, mark, true)).isEqualTo(new Answer.Gone());
     }
 }

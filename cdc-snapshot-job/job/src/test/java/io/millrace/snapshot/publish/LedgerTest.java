@@ -29,14 +29,27 @@ class LedgerTest {
     }
 
     @Test
-    void nothingIsAwaitedOnceALaterCheckpointIsComplete() {
+    void nothingIsAwaitedOnceTwoLaterCheckpointsAreComplete() {
         ledger.caughtUp("public.t", 1);
         ledger.rowChanged("public.t");
         ledger.checkpointTaken(at(1));
         ledger.checkpointComplete(2);
+        ledger.checkpointComplete(3);
         ledger.requested("public.t", 50, 7);
-        ledger.checkpointTaken(at(3));
-        assertThat(ledger.checkpointComplete(3)).containsExactly(new PublishRequest(7, "public.t", 50, at(3), null));
+        ledger.checkpointTaken(at(4));
+        assertThat(ledger.checkpointComplete(4)).containsExactly(new PublishRequest(7, "public.t", 50, at(4), null));
+    }
+
+    @Test
+    void theCommitOfACheckpointThatWasGivenUpIsAwaitedWithTheNext() {
+        ledger.caughtUp("public.t", 1);
+        ledger.rowChanged("public.t");
+        ledger.checkpointTaken(at(7));
+        // Checkpoint 7 never completes: its files are committed when 8 does, at the same time as this hears of it.
+        ledger.checkpointComplete(8);
+        ledger.requested("public.t", 50, 7);
+        ledger.checkpointTaken(at(9));
+        assertThat(ledger.checkpointComplete(9)).containsExactly(new PublishRequest(7, "public.t", 50, at(9), at(7)));
     }
 
     @Test
