@@ -87,7 +87,7 @@ public record GatewayConfig(
                 file.optional("import-directory").isEmpty() ? null : file.path("import-directory"),
                 file.longValue("cache-bytes", 201_326_592, 1 << 20, Long.MAX_VALUE),
                 file.integer("queue-rows", 65_536, 1, 1 << 24),
-                TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 50, 0, 1_000)),
+                TimeUnit.MICROSECONDS.toNanos(file.longValue("spin-micros", 200, 0, 1_000)),
                 file.longValue("payload-bytes", 268_435_456, 2L * PayloadLayout.LENGTH_LIMIT, 1L << 40),
                 Duration.ofMillis(file.longValue("warm-millis", 30_000, 0, 600_000)),
                 HttpConfig.from(file),

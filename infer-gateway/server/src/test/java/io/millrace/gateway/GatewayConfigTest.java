@@ -33,7 +33,7 @@ class GatewayConfigTest {
         assertThat(config.cacheBytes()).isEqualTo(201_326_592);
         assertThat(config.pipeline().batchRowsMax()).isEqualTo(512);
         assertThat(config.pipeline().inlineNanos()).isEqualTo(250_000);
-        assertThat(config.spinNanos()).isEqualTo(50_000);
+        assertThat(config.spinNanos()).isEqualTo(200_000);
         assertThat(config.payloadBytes()).isEqualTo(268_435_456);
         assertThat(config.warm()).isEqualTo(Duration.ofSeconds(30));
         assertThat(config.importDirectory()).isNull();
