@@ -74,6 +74,44 @@ pgbench_tps() {
   echo "$tps"
 }
 
+# Nanoseconds on a processor so far, of processes that live.
+processor_nanos() {
+  local pid
+  for pid in "$@"; do cat "/proc/$pid/task"/*/schedstat; done | awk '{ sum += $1 } END { printf "%.0f", sum }'
+}
+
+# await_rates COUNT: until pgbench has told its rate so often.
+await_rates() {
+  while [ "$(grep -c ^progress "$rates")" -lt "$1" ]; do
+    sleep 0.01
+    pgbench_runs
+  done
+}
+
+# spent NAME CLIENTS SECONDS SCRIPT_TEXT: prints the processor time of each transaction, by who spends it. Sets
+# "micros" to that of sessions, gateway and pgbench, in this order, and "tps" to the rate meanwhile.
+spent() {
+  local name=$1 clients=$2 seconds=$3 warm=3 parts=(sessions gateway pgbench)
+  local load rates gateway sessions before after transactions who
+  begin_pgbench "$clients" $((warm + seconds + 5)) "$4"
+  gateway=$(process_pid gateway)
+  await_rates "$warm"
+  mapfile -t sessions < <(sql "SELECT pid FROM pg_stat_activity WHERE application_name = 'pgbench'")
+  before=("$(processor_nanos "${sessions[@]}")" "$(processor_nanos "$gateway")" "$(processor_nanos "$load")")
+  await_rates $((warm + seconds))
+  after=("$(processor_nanos "${sessions[@]}")" "$(processor_nanos "$gateway")" "$(processor_nanos "$load")")
+  transactions=$(awk -v warm="$warm" -v seconds="$seconds" '/^progress/ && ++line > warm && line <= warm + seconds { sum += $4 } END { printf "%.0f", sum }' "$rates")
+  end_pgbench
+  tps=$((transactions / seconds))
+  for who in 0 1 2; do
+    micros[who]=$(awk -v nanos=$((after[who] - before[who])) -v count="$transactions" 'BEGIN { printf "%.2f", nanos / 1000 / count }')
+    result "$name.$clients-clients.processor.${parts[who]}" "${micros[who]}" us
+  done
+}
+
+# total NUMBER..
+total() { printf '%s\n' "$@" | awk '{ sum += $1 } END { print sum }'; }
+
 # The project "bench predict": 100 trees of depth 6 on bench.wide, 20,000 rows of 100 features; the same in bench.arrays.
 make_bench_model() {
   say "making 20,000 rows x 100 features" >&2

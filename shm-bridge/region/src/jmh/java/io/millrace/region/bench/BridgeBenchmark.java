@@ -4,7 +4,6 @@ import io.millrace.contract.layout.RequestKind;
 import io.millrace.contract.layout.SlotLayout;
 import io.millrace.region.Region;
 import io.millrace.region.RegionConfig;
-import io.millrace.region.SlotTable;
 import io.millrace.region.TestingBackend;
 import io.millrace.region.TestingDirectory;
 import io.millrace.region.TestingDispatcher;
@@ -24,7 +23,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** One request of 64 bytes: its slot moves alone, and the round trip between a sleeping backend and a sleeping gateway. */
+/** Requests of 64 bytes: the round trip between a sleeping backend and a sleeping gateway. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -41,8 +40,6 @@ public class BridgeBenchmark {
 
     private final byte[] payload = new byte[64];
     private final int[] claimed = new int[SlotLayout.SLOT_COUNT];
-    private final int[] taken = new int[SlotLayout.SLOT_COUNT];
-    private final long[] words = new long[SlotLayout.SLOT_COUNT];
     private TestingDirectory directory;
     private Region region;
     private TestingDispatcher dispatcher;
@@ -90,22 +87,5 @@ public class BridgeBenchmark {
             claimed[i] = backend.claim();
             backend.submit(claimed[i], RequestKind.ECHO.code(), 0, payload, TIMEOUT);
         }
-    }
-
-    /** The same moves on one thread: what they cost without waking anybody. */
-    @Benchmark
-    public int movesAlone() {
-        // The dispatcher sleeps: nobody rings it, since the bits are set without asking whether it sleeps.
-        SlotTable slots = region.slots();
-        for (int i = 0; i < depth; i++) {
-            claimed[i] = backend.claim();
-            backend.submitQuietly(claimed[i]);
-        }
-        int count = slots.takeReady(taken, words);
-        for (int i = 0; i < count; i++) {
-            slots.finish(taken[i], words[i], 0, 0, 0);
-            backend.free(taken[i]);
-        }
-        return count;
     }
 }
