@@ -56,10 +56,11 @@ final class CommitSearch {
                 continue;
             }
             String jobId = snapshot.summary().getOrDefault(JOB_ID, "");
-            if (awaited != null && awaited.equals(new CommitMark(jobId, checkpoint.getAsLong()))) {
+            boolean later = isLater(jobId, checkpoint.getAsLong(), request.taken());
+            if (awaited != null && !later && answers(jobId, checkpoint.getAsLong(), awaited)) {
                 return new Answer.Found(candidate.snapshotId());
             }
-            if (awaited != null || isLater(jobId, checkpoint.getAsLong(), request.taken())) {
+            if (awaited != null || later) {
                 candidate = null;
             }
         }
@@ -67,6 +68,11 @@ final class CommitSearch {
             return overdue ? new Answer.Gone() : new Answer.NotCommitted();
         }
         return candidate == null ? new Answer.Gone() : new Answer.Found(candidate.snapshotId());
+    }
+
+    /** Whether a commit has the rows of the awaited one: those of a checkpoint that was given up come with a later one. */
+    private static boolean answers(String jobId, long checkpointId, CommitMark awaited) {
+        return jobId.equals(awaited.jobId()) && checkpointId >= awaited.checkpointId();
     }
 
     private boolean isLater(String jobId, long checkpointId, @Nullable CommitMark taken) {

@@ -18,6 +18,12 @@ import org.jspecify.annotations.Nullable;
  * What the publisher must remember over a crash. A request becomes due when the checkpoint that holds it is complete. By then
  * the sink has been told to commit that checkpoint's files, but has not necessarily done so, and a table without new files gets
  * no commit at all. So the ledger notes per table the last checkpoint in which one of its rows changed: that commit is awaited.
+ *
+ * A checkpoint may be given up after this task has taken part in it, for example when a savepoint is asked for meanwhile. The
+ * writer may have heard of that before it came to the barrier: then it writes those rows with the next one, and their commit has
+ * the next one's id. So a request whose checkpoint is not complete is taken again by the next, and a commit is awaited from its
+ * mark on, up to the checkpoint that took the request.
+ *
  * The sink is told to commit when a checkpoint is complete, which need not be the one of the mark: that may have been given up,
  * and its files come with the next one. It does so before it takes part in the checkpoint after that. So a mark is dropped once
  * two later checkpoints are complete.
@@ -107,9 +113,16 @@ final class Ledger {
             awaited.put(relation, checkpoint);
         }
         changed.clear();
-        requests.replaceAll((id, request) -> request.taken() == null && caughtUp.contains(request.relation())
+        requests.replaceAll((id, request) -> isTakenBy(checkpoint, request)
                 ? request.takenBy(checkpoint, awaited.get(request.relation()))
                 : request);
+    }
+
+    private boolean isTakenBy(CommitMark checkpoint, PublishRequest request) {
+        CommitMark taken = request.taken();
+        return taken == null
+                ? caughtUp.contains(request.relation())
+                : taken.checkpointId() > lastComplete && taken.checkpointId() < checkpoint.checkpointId();
     }
 
     /** Notes that a checkpoint is complete and returns the requests that are due by it, in order of arrival. */
@@ -132,6 +145,7 @@ final class Ledger {
 
     /** The requests that are due after a restart from a checkpoint. Its own commits may still be on their way. */
     List<PublishRequest> restoredFrom(long checkpointId) {
+        lastComplete = checkpointId;
         return due(checkpointId);
     }
 

@@ -67,6 +67,16 @@ class CommitSearchTest {
     }
 
     @Test
+    void takesTheCommitOfALaterCheckpointForOneThatWasGivenUp() {
+        commit(OLD, 4);
+        CommitMark awaited = new CommitMark(OLD, 5);
+        long sixth = commit(OLD, 6);
+        assertThat(find(new CommitMark(OLD, 6), awaited)).isEqualTo(new Answer.Found(sixth));
+        assertThat(find(new CommitMark(NEW, 7), awaited)).isEqualTo(new Answer.Found(sixth));
+        assertThat(find(new CommitMark(OLD, 5), awaited)).isEqualTo(new Answer.NotCommitted());
+    }
+
+    @Test
     void takesACompactionOfTheAwaitedStateButNoneOfALaterOne() {
         long awaited = commit(OLD, 5);
         CommitMark mark = new CommitMark(OLD, 5);

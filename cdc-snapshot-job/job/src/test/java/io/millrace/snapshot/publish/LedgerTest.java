@@ -41,6 +41,20 @@ class LedgerTest {
     }
 
     @Test
+    void aRequestWhoseCheckpointWasGivenUpIsTakenByTheNext() {
+        ledger.caughtUp("public.t", 1);
+        ledger.rowChanged("public.t");
+        ledger.requested("public.t", 50, 7);
+        ledger.checkpointTaken(at(8));
+        ledger.checkpointTaken(at(9));
+        PublishRequest request = new PublishRequest(7, "public.t", 50, at(9), at(8));
+        assertThat(Ledger.parse(ledger.toJson()).restoredFrom(9)).containsExactly(request);
+        assertThat(ledger.checkpointComplete(9)).containsExactly(request);
+        ledger.checkpointTaken(at(10));
+        assertThat(ledger.checkpointComplete(10)).containsExactly(request);
+    }
+
+    @Test
     void theCommitOfACheckpointThatWasGivenUpIsAwaitedWithTheNext() {
         ledger.caughtUp("public.t", 1);
         ledger.rowChanged("public.t");
