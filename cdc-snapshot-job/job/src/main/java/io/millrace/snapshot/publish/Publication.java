@@ -86,10 +86,13 @@ final class Publication {
             SnapshotTags.tag(table, found.icebergSnapshotId(), SnapshotTags.nameOf(request.snapshotId()));
             return answer(table, found.icebergSnapshotId(), request, row.get());
         }
+        CommitMark awaited = request.awaited();
         rows.failed(
                 request.snapshotId(),
                 "lake no longer has the state that was asked for: table=" + lakeTable + ", lsn=" + request.lsn()
-                        + (request.awaited() == null ? "" : ", commit=" + request.awaited()));
+                        + (awaited == null
+                                ? ""
+                                : ", jobId=" + awaited.jobId() + ", checkpointId=" + awaited.checkpointId()));
         return Outcome.GONE;
     }
 
