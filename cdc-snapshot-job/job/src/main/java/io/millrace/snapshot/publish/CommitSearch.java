@@ -46,6 +46,7 @@ final class CommitSearch {
     Answer find(Table table, PublishRequest request, boolean overdue) {
         CommitMark awaited = request.awaited();
         @Nullable Snapshot candidate = null;
+        @Nullable Snapshot found = null;
         Snapshot current = table.currentSnapshot();
         Iterable<Snapshot> history =
                 current == null ? List.of() : SnapshotUtil.ancestorsOf(current.snapshotId(), table::snapshot);
@@ -58,11 +59,15 @@ final class CommitSearch {
             String jobId = snapshot.summary().getOrDefault(JOB_ID, "");
             boolean later = isLater(jobId, checkpoint.getAsLong(), request.taken());
             if (awaited != null && !later && answers(jobId, checkpoint.getAsLong(), awaited)) {
-                return new Answer.Found(candidate.snapshotId());
+                // Not the last word: the oldest one has the rows of the mark, and the fewest others.
+                found = candidate;
             }
             if (awaited != null || later) {
                 candidate = null;
             }
+        }
+        if (found != null) {
+            return new Answer.Found(found.snapshotId());
         }
         if (awaited != null) {
             return overdue ? new Answer.Gone() : new Answer.NotCommitted();

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * A checkpoint may be given up after this task has taken part in it, for example when a savepoint is asked for meanwhile. The
  * writer may have heard of that before it came to the barrier: then it writes those rows with the next one, and their commit has
- * the next one's id. So a request whose checkpoint is not complete is taken again by the next, and a commit is awaited from its
- * mark on, up to the checkpoint that took the request.
+ * the next one's id. So a commit is awaited from its mark on, up to the checkpoint that completed the request: the source is held
+ * behind a request until then, so that no later row is in it.
  *
  * The sink is told to commit when a checkpoint is complete, which need not be the one of the mark: that may have been given up,
  * and its files come with the next one. It does so before it takes part in the checkpoint after that. So a mark is dropped once
@@ -43,6 +43,8 @@ final class Ledger {
     private final Map<String, CommitMark> awaited = new HashMap<>();
     private final Map<Long, PublishRequest> requests = new LinkedHashMap<>();
     private final Set<String> changed = new HashSet<>();
+
+    /** The newest checkpoint that is known to be complete; ids increase over restarts from one another. */
     private long lastComplete;
 
     /** Begins a run of the job: its commits are newer than those of all runs before. */
@@ -113,23 +115,27 @@ final class Ledger {
             awaited.put(relation, checkpoint);
         }
         changed.clear();
-        requests.replaceAll((id, request) -> isTakenBy(checkpoint, request)
+        requests.replaceAll((id, request) -> request.taken() == null && caughtUp.contains(request.relation())
                 ? request.takenBy(checkpoint, awaited.get(request.relation()))
                 : request);
-    }
-
-    private boolean isTakenBy(CommitMark checkpoint, PublishRequest request) {
-        CommitMark taken = request.taken();
-        return taken == null
-                ? caughtUp.contains(request.relation())
-                : taken.checkpointId() > lastComplete && taken.checkpointId() < checkpoint.checkpointId();
     }
 
     /** Notes that a checkpoint is complete and returns the requests that are due by it, in order of arrival. */
     List<PublishRequest> checkpointComplete(long checkpointId) {
         awaited.values().removeIf(mark -> mark.checkpointId() < lastComplete);
-        lastComplete = checkpointId;
+        complete(checkpointId);
         return due(checkpointId);
+    }
+
+    /** Requests whose own checkpoint was given up are complete by this one. */
+    private void complete(long checkpointId) {
+        requests.replaceAll((id, request) -> {
+            CommitMark taken = request.taken();
+            return taken != null && taken.checkpointId() > lastComplete && taken.checkpointId() < checkpointId
+                    ? request.takenBy(new CommitMark(taken.jobId(), checkpointId), request.awaited())
+                    : request;
+        });
+        lastComplete = checkpointId;
     }
 
     private List<PublishRequest> due(long checkpointId) {
@@ -145,7 +151,7 @@ final class Ledger {
 
     /** The requests that are due after a restart from a checkpoint. Its own commits may still be on their way. */
     List<PublishRequest> restoredFrom(long checkpointId) {
-        lastComplete = checkpointId;
+        complete(checkpointId);
         return due(checkpointId);
     }
 
@@ -161,6 +167,7 @@ final class Ledger {
     String toJson() {
         ObjectNode root = JSON.createObjectNode();
         root.put("format-version", FORMAT_VERSION);
+        root.put("last-complete", lastComplete);
         runs.forEach(root.putArray("runs")::add);
         caughtUp.stream().sorted().forEach(root.putArray("caught-up")::add);
         stale.stream().sorted().forEach(root.putArray("stale")::add);
@@ -194,6 +201,8 @@ final class Ledger {
             throw new IllegalArgumentException("publisher state must have a known format: format-version=" + version);
         }
         Ledger ledger = new Ledger();
+        // Older state does not say: then every checkpoint that took a request passes for complete.
+        ledger.lastComplete = root.path("last-complete").asLong(Long.MAX_VALUE);
         root.path("runs").forEach(run -> ledger.runs.add(run.asText()));
         root.path("caught-up").forEach(relation -> ledger.caughtUp.add(relation.asText()));
         root.path("stale").forEach(relation -> ledger.stale.add(relation.asText()));

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * @param snapshotId the request's id
  * @param relation the table it is for
  * @param lsn position in the log of the state it asks for
- * @param taken the first complete checkpoint that holds it, as far as is known; null while there is none, or while the table
- *     has not caught up
+ * @param taken the first checkpoint that holds it, or the first complete one after that was given up; null while there is none,
+ *     or while the table has not caught up
  * @param awaited the table's last commit that must be in the snapshot, or one of the same job after it up to {@code taken};
  *     null when none was on its way
  */

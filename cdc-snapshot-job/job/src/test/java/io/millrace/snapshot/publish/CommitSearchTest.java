@@ -74,6 +74,8 @@ class CommitSearchTest {
         assertThat(find(new CommitMark(OLD, 6), awaited)).isEqualTo(new Answer.Found(sixth));
         assertThat(find(new CommitMark(NEW, 7), awaited)).isEqualTo(new Answer.Found(sixth));
         assertThat(find(new CommitMark(OLD, 5), awaited)).isEqualTo(new Answer.NotCommitted());
+        commit(OLD, 7);
+        assertThat(find(new CommitMark(NEW, 8), awaited)).isEqualTo(new Answer.Found(sixth));
     }
 
     @Test

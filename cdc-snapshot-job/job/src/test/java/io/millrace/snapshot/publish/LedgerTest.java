@@ -41,8 +41,9 @@ class LedgerTest {
     }
 
     @Test
-    void aRequestWhoseCheckpointWasGivenUpIsTakenByTheNext() {
+    void aRequestWhoseCheckpointWasGivenUpIsCompleteByTheNext() {
         ledger.caughtUp("public.t", 1);
+        ledger.checkpointComplete(7);
         ledger.rowChanged("public.t");
         ledger.requested("public.t", 50, 7);
         ledger.checkpointTaken(at(8));
@@ -50,6 +51,21 @@ class LedgerTest {
         PublishRequest request = new PublishRequest(7, "public.t", 50, at(9), at(8));
         assertThat(Ledger.parse(ledger.toJson()).restoredFrom(9)).containsExactly(request);
         assertThat(ledger.checkpointComplete(9)).containsExactly(request);
+        ledger.checkpointTaken(at(10));
+        assertThat(Ledger.parse(ledger.toJson()).restoredFrom(10)).containsExactly(request);
+        assertThat(ledger.checkpointComplete(10)).containsExactly(request);
+    }
+
+    @Test
+    void aCheckpointThatCompletesBesideALaterOneStillLimitsItsRequest() {
+        ledger.caughtUp("public.t", 1);
+        ledger.rowChanged("public.t");
+        ledger.requested("public.t", 50, 7);
+        ledger.checkpointTaken(at(8));
+        ledger.checkpointTaken(at(9)); // a savepoint, which nobody tells of
+        PublishRequest request = new PublishRequest(7, "public.t", 50, at(8), at(8));
+        assertThat(ledger.checkpointComplete(8)).containsExactly(request);
+        ledger.rowChanged("public.t");
         ledger.checkpointTaken(at(10));
         assertThat(ledger.checkpointComplete(10)).containsExactly(request);
     }
