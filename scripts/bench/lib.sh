@@ -74,10 +74,17 @@ pgbench_tps() {
   echo "$tps"
 }
 
-# Nanoseconds on a processor so far, of processes that live.
+# processor_nanos PID..: nanoseconds on a processor so far, to a clock tick for each process. Of the process, not the sum of its
+# threads: those that have ended count too, and a JVM ends compiler threads when they have nothing to do.
 processor_nanos() {
-  local pid
-  for pid in "$@"; do cat "/proc/$pid/task"/*/schedstat; done | awk '{ sum += $1 } END { printf "%.0f", sum }'
+  local pid stat sum=0
+  for pid in "$@"; do
+    read -r stat <"/proc/$pid/stat"
+    # shellcheck disable=SC2086
+    set -- ${stat##*) }
+    sum=$((sum + ${12} + ${13}))
+  done
+  echo $((sum * 1000000000 / $(getconf CLK_TCK)))
 }
 
 # await_rates COUNT: until pgbench has told its rate so often.
